@@ -549,3 +549,58 @@ fn an_empty_archive_in_a_wacz_and_a_damaged_gzip_file_beside_archives_are_named(
         "{urls:?}"
     );
 }
+
+#[test]
+fn records_without_a_url_are_named_and_answers_in_odd_heads_are_read() {
+    let mut warc = Warc::default();
+    let kind = "Content-Type: application/http; msgtype=response\r\n";
+    let block = |head: &str, number: usize| [head.as_bytes(), &pdf(number)[..]].concat();
+    let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n";
+    let whole = format!("{ok}\r\n");
+    let length = block(&whole, 1).len();
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {}\r\n{kind}Content-Length: {length}\r\n\r\n",
+        date(1)
+    );
+    warc.member(&[head.as_bytes(), &block(&whole, 1), b"\r\n\r\n"].concat());
+    warc.record(
+        "response",
+        "http://a.example/cut",
+        &date(2),
+        kind,
+        &block(ok, 2),
+    );
+    let twice =
+        format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n{whole}");
+    warc.record(
+        "response",
+        "http://a.example/twice",
+        &date(3),
+        kind,
+        &block(&twice, 3),
+    );
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", &warc.bytes);
+
+    let printed = crawl.import(3, &["a.warc.gz"]);
+
+    let left = crawl.left();
+    let documents: Vec<_> = left.documents.keys().map(String::as_str).collect();
+    assert_eq!(
+        documents,
+        [
+            "\"http://a.example/cut\" null",
+            "\"http://a.example/twice\" null"
+        ]
+    );
+    assert!(left.contents.contains(&pdf(2)) && left.contents.contains(&pdf(3)));
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("its head has no WARC-Target-URI"),
+        "{report}"
+    );
+    assert!(
+        report.contains("cut: its HTTP head is damaged or missing"),
+        "{report}"
+    );
+}

@@ -138,7 +138,8 @@ fn a_wrong_digest_is_found_however_long_the_record_is() {
     for number in 0..20_usize {
         let block = vec![b'x'; 1 << (number % 20)];
         let url = format!("http://a.example/{number}");
-        warc.record("metadata", &url, &date(number), digest, &block);
+        let headers = format!("{digest}WARC-Record-ID: <urn:test:{number}>\r\n");
+        warc.record("metadata", &url, &date(number), &headers, &block);
     }
     std::fs::write(&path, &warc.bytes).unwrap();
 

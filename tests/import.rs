@@ -42,6 +42,8 @@ mod saving;
 mod schedules;
 /// Documents found by their words, near-duplicates, and the review queue.
 mod search;
+/// Texts beside documents: there as long as their documents are.
+mod texts;
 /// Everything as it should be: counters, files, rows, options, exit codes.
 mod usual;
 /// Rows and files compared, and repaired.

@@ -138,7 +138,8 @@ fn a_wrong_digest_is_found_however_long_the_record_is() {
     for number in 0..20_usize {
         let block = vec![b'x'; 1 << (number % 20)];
         let url = format!("http://a.example/{number}");
-        warc.record("metadata", &url, &date(number), digest, &block);
+        let headers = format!("{digest}WARC-Record-ID: <urn:test:{number}>\r\n");
+        warc.record("metadata", &url, &date(number), &headers, &block);
     }
     std::fs::write(&path, &warc.bytes).unwrap();
 
@@ -206,4 +207,44 @@ fn an_index_beside_an_archive_is_sorted_and_finds_its_records() {
         let headers = stdout(&garner(&["warc", "extract", file, offset, "--headers"]));
         assert!(headers.contains("WARC-Target-URI"), "{line}");
     }
+}
+
+#[test]
+fn an_output_is_never_the_archive_that_is_read_and_takes_its_place_when_it_is_whole() {
+    let (directory, path, warc) = odd_crawl();
+    let archive = path.to_str().unwrap();
+    let linked = directory.path().join("linked");
+    std::fs::hard_link(&path, &linked).unwrap();
+    let offset = warc.offsets[0].to_string();
+    let folder = path.parent().unwrap().to_str().unwrap();
+    for output in [archive, linked.to_str().unwrap()] {
+        for arguments in [
+            &["warc", "index", archive][..],
+            &["warc", "index", folder],
+            &["warc", "extract", archive, &offset],
+        ] {
+            let refused = garner(&[arguments, &["-o", output]].concat());
+            assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+            assert!(
+                stderr(&refused).contains("is the archive itself"),
+                "{arguments:?}"
+            );
+            assert_eq!(std::fs::read(&path).unwrap(), warc.bytes);
+        }
+    }
+    let output = directory.path().join("out");
+    let name = output.to_str().unwrap();
+    let missing = garner(&["warc", "extract", archive, "1", "-o", name]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(!output.exists());
+    std::fs::write(&output, "before").unwrap();
+    let missing = garner(&["warc", "extract", archive, "1", "-o", name]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert_eq!(std::fs::read(&output).unwrap(), b"before");
+
+    let indexed = garner(&["warc", "index", archive, "-o", name]);
+
+    assert_eq!(indexed.status.code(), Some(0), "{}", stderr(&indexed));
+    let printed = stdout(&garner(&["warc", "index", archive]));
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), printed);
 }

@@ -124,3 +124,145 @@ fn bytes_decide_what_is_a_pdf() {
         "{printed}"
     );
 }
+
+/// Stored blocks hold the document as it is, behind a head that is damaged or of a coding that is not known.
+#[test]
+fn a_document_inside_of_bytes_whose_coding_cannot_be_undone_is_not_stored() {
+    let one = pdf(1);
+    let gzip_stored = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let mut damaged = gzip_stored(&one);
+    damaged[1] ^= 7;
+    let mut warc = Warc::default();
+    let mut add = |path: &str, coding: &str, body: &[u8]| {
+        let url = format!("http://a.example/{path}");
+        let line = format!("Content-Encoding: {coding}");
+        coded(&mut warc, &url, "application/pdf", &line, body);
+    };
+    add("gzip.pdf", "gzip", &damaged);
+    add(
+        "zstd.pdf",
+        "zstd",
+        &[b"\x28\xB5\x2F\xFE\0\x58\x01\x02\x03", &one[..]].concat(),
+    );
+    add(
+        "lz4.pdf",
+        "lz4",
+        &[b"\x04\x22\x4D\x18\x60\x40\x82", &one[..]].concat(),
+    );
+    add("exi.pdf", "exi", &[b"junk", &one[..]].concat());
+    // Servers and crawlers name a coding and give plain bytes.
+    for (number, coding) in ["gzip", "zstd", "deflate", "br", "exi", "utf-8"]
+        .iter()
+        .enumerate()
+    {
+        let plain = [b"\r\n", &pdf(10 + number)[..]].concat();
+        add(&format!("plain-{coding}.pdf"), coding, &plain);
+    }
+    let crawl = Crawl::new();
+    let path = crawl.write("a.warc.gz", &warc.bytes);
+
+    let printed = crawl.import(3, &["a.warc.gz"]);
+
+    assert_eq!(printed["saved_New"], json!(6), "{printed}");
+    assert_eq!(printed["failed_Read"], json!(4), "{printed}");
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    for name in ["gzip", "zstd", "lz4", "exi"] {
+        let said = format!("{name}.pdf: the content coding {name} cannot be undone");
+        assert!(report.contains(&said), "{report}");
+    }
+    let extract = |url: &str| {
+        let command = crate::garner().args(["warc", "extract", path.to_str().unwrap(), url]);
+        command.output()
+    };
+    let refused = extract("http://a.example/exi.pdf");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(refused.stdout.is_empty());
+    let plain = extract("http://a.example/plain-gzip.pdf");
+    assert_eq!(plain.stdout, [b"\r\n", &pdf(10)[..]].concat());
+}
+
+#[test]
+fn a_chunked_body_that_was_cut_off_is_named_in_the_report() {
+    let one = pdf(30);
+    let chunked = |bytes: &[u8]| -> Vec<u8> {
+        let chunks = bytes
+            .chunks(100)
+            .map(|chunk| [format!("{:x}\r\n", chunk.len()).as_bytes(), chunk, b"\r\n"].concat());
+        chunks.collect::<Vec<_>>().concat()
+    };
+    let mut warc = Warc::default();
+    let mut add = |path: &str, body: &[u8]| {
+        let url = format!("http://a.example/{path}");
+        let line = "Transfer-Encoding: chunked";
+        coded(&mut warc, &url, "application/pdf", line, body);
+    };
+    add("cut.pdf", &chunked(&one[..300]));
+    add("whole.pdf", &[&chunked(&one)[..], b"0\r\n\r\n"].concat());
+    add(
+        "beyond.pdf",
+        &[b"ffffffffffffffffff\r\n", &one[..]].concat(),
+    );
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", &warc.bytes);
+
+    let printed = crawl.import(3, &["a.warc.gz"]);
+
+    assert_eq!(printed["saved_New"], json!(2), "{printed}");
+    assert_eq!(printed["failed_Read"], json!(1), "{printed}");
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("cut.pdf: its body ends without its last chunk"),
+        "{report}"
+    );
+    assert!(
+        report.contains("beyond.pdf: a chunk of the body has no size"),
+        "{report}"
+    );
+    assert!(!report.contains("whole.pdf"), "{report}");
+}
+
+#[test]
+fn a_revisit_of_a_body_that_was_sent_compressed_or_in_chunks_finds_its_original() {
+    let one = pdf(1);
+    let chunks = [
+        format!("{:x}\r\n", one.len()).as_bytes(),
+        &one,
+        b"\r\n0\r\n\r\n",
+    ]
+    .concat();
+    for (line, body) in [
+        ("X-Is: plain", one.clone()),
+        ("Content-Encoding: gzip", gzip(&one)),
+        ("Transfer-Encoding: chunked", chunks),
+    ] {
+        let digest = document::digest::Digests::of(&body).sha1_hex();
+        let digest = format!("WARC-Payload-Digest: sha1:{digest}\r\n");
+        let kind = format!("Content-Type: application/http; msgtype=response\r\n{digest}");
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n{line}\r\n\r\n");
+        let mut warc = Warc::default();
+        let block = [head.as_bytes(), &body].concat();
+        warc.record(
+            "response",
+            "http://a.example/1.pdf",
+            &date(1),
+            &kind,
+            &block,
+        );
+        let again = b"HTTP/1.1 200 OK\r\n\r\n";
+        warc.record("revisit", "http://b.example/2.pdf", &date(2), &kind, again);
+        let crawl = Crawl::new();
+        crawl.write("a.warc.gz", &warc.bytes);
+
+        let printed = crawl.import(0, &["a.warc.gz"]);
+
+        assert_eq!(printed["revisits_Unknown"], json!(0), "{line}: {printed}");
+        let left = crawl.left();
+        let urls: Vec<_> = left.documents.keys().map(String::as_str).collect();
+        let wanted = ["http://a.example/1.pdf", "http://b.example/2.pdf"];
+        assert_eq!(urls, wanted.map(|url| format!("\"{url}\" null")), "{line}");
+    }
+}

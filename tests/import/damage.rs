@@ -1,5 +1,8 @@
 //! Crawls that are damaged or hostile.
 
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::crawl::{Crawl, Warc, date, many, pdf};
@@ -358,4 +361,246 @@ fn a_document_that_cannot_be_saved_is_counted_and_costs_no_other() {
     assert_eq!(printed["saved_Separate"], 5);
     let report = std::fs::read_to_string(crawl.path("folder/import-report.jsonl")).unwrap();
     assert!(report.contains("it cannot be saved"), "{report}");
+}
+
+#[test]
+fn links_to_directories_and_to_archives_of_any_name_are_named_and_make_an_import_incomplete() {
+    for (link, to) in [
+        ("2026", "../elsewhere"),
+        ("capture-2", "../elsewhere/b.warc.gz"),
+    ] {
+        let crawl = Crawl::new();
+        crawl.write("crawl/a.warc.gz", many(3).bytes);
+        crawl.write("elsewhere/b.warc.gz", many(5).bytes);
+        symlink(to, crawl.path("crawl").join(link)).unwrap();
+
+        let printed = crawl.import(3, &["crawl"]);
+
+        let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+        assert!(report.contains(&format!("crawl/{link}")), "{report}");
+        assert!(
+            report.contains("links in a directory are not followed"),
+            "{report}"
+        );
+        let check = crate::garner().args(["warc", "check"]);
+        let checked = check
+            .current_dir(&crawl.path(""))
+            .arg(crawl.path("crawl"))
+            .output();
+        assert_eq!(checked.status.code(), Some(3), "{}", stderr(&checked));
+    }
+    // Nothing is passed over by these.
+    let crawl = Crawl::new();
+    crawl.write("crawl/2026/a.warc.gz", many(3).bytes);
+    crawl.write("notes.txt", "no archive");
+    symlink("2026", crawl.path("crawl/latest")).unwrap();
+    symlink("../notes.txt", crawl.path("crawl/notes")).unwrap();
+    crawl.import(0, &["crawl"]);
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
+    let crawl = Crawl::new();
+    crawl.write("crawl/a.warc.gz", many(3).bytes);
+    let pipe = |name: &str| {
+        let made = Command::new("mkfifo").arg(crawl.path(name)).status();
+        assert!(made.unwrap().success());
+    };
+    pipe("crawl/f.warc.gz");
+    pipe("log");
+
+    let printed = crawl.import(3, &["crawl"]);
+    assert_ne!(printed["saved_New"], 0, "{printed}");
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("it is no regular file"), "{report}");
+    let named = crawl.try_import(&["crawl/f.warc.gz"]);
+    assert_ne!(named.status.code(), Some(0), "{}", stderr(&named));
+    let log = crawl.try_import(&["crawl/a.warc.gz", "--log", "log"]);
+    assert_eq!(log.status.code(), Some(1), "{}", stderr(&log));
+    assert!(
+        stderr(&log).contains("it is no regular file"),
+        "{}",
+        stderr(&log)
+    );
+}
+
+/// A WACZ whose members were written as a stream: their lengths stand behind them, and in the directory.
+fn streamed_wacz(members: &[(&str, &[u8])]) -> (Vec<u8>, Vec<usize>) {
+    let (mut zip, mut directory, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, bytes) in members {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        let size = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+        let facts = [crc.sum().to_le_bytes(), size, size].concat();
+        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+        let offset = u32::try_from(zip.len()).unwrap().to_le_bytes();
+        let before = [&[20, 0, 8, 0][..], &[0; 6]].concat();
+        let name = name.as_bytes();
+        zip.extend(
+            [
+                &b"PK\x03\x04"[..],
+                &before,
+                &[0; 12],
+                &length,
+                &[0; 2],
+                name,
+                bytes,
+            ]
+            .concat(),
+        );
+        zip.extend([&b"PK\x07\x08"[..], &facts].concat());
+        entries.push(directory.len());
+        let entry = [
+            &b"PK\x01\x02\x14\x00"[..],
+            &before,
+            &facts,
+            &length,
+            &[0; 12],
+            &offset,
+            name,
+        ];
+        directory.extend(entry.concat());
+    }
+    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let [length, start] =
+        [directory.len(), zip.len()].map(|at| u32::try_from(at).unwrap().to_le_bytes());
+    let entries = entries.into_iter().map(|at| zip.len() + at).collect();
+    zip.extend(directory);
+    zip.extend(
+        [
+            &b"PK\x05\x06\0\0\0\0"[..],
+            &count,
+            &count,
+            &length,
+            &start,
+            &[0; 2],
+        ]
+        .concat(),
+    );
+    (zip, entries)
+}
+
+#[test]
+fn a_wrong_field_in_the_directory_of_a_streamed_wacz_costs_no_member() {
+    let half = |from: usize| {
+        let mut warc = Warc::default();
+        for number in from..from + 10 {
+            let url = format!("http://a.example/{number}.pdf");
+            warc.response(&url, &date(number), "application/pdf", &pdf(number));
+        }
+        warc.bytes
+    };
+    let [one, two] = [half(0), half(10)];
+    let members = [("archive/a.warc.gz", &one[..]), ("archive/b.warc.gz", &two)];
+    let (sound, entries) = streamed_wacz(&members);
+    let second = entries[1];
+    let changed = |at: usize, bytes: &[u8]| {
+        let mut zip = sound.clone();
+        zip[second + at..second + at + bytes.len()].copy_from_slice(bytes);
+        zip
+    };
+    for (code, zip) in [
+        (0, sound.clone()),
+        (3, changed(10, &[99, 0])),
+        (3, changed(8, &[9, 0])),
+        (3, changed(20, &[50, 0, 0, 0, 50, 0, 0, 0])),
+        (3, sound[..entries[0]].to_vec()),
+    ] {
+        let crawl = Crawl::new();
+        crawl.write("x.wacz", &zip);
+
+        let printed = crawl.import(code, &["x.wacz"]);
+
+        assert_eq!(printed["saved_New"], 20, "{printed}");
+    }
+}
+
+#[test]
+fn an_empty_archive_in_a_wacz_and_a_damaged_gzip_file_beside_archives_are_named() {
+    let good = many(3).bytes;
+    let members = [("archive/a.warc.gz", &good[..]), ("archive/e.warc.gz", b"")];
+    let crawl = Crawl::new();
+    crawl.write("x.wacz", streamed_wacz(&members).0);
+    let printed = crawl.import(3, &["x.wacz"]);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("archive/e.warc.gz"), "{report}");
+    assert!(
+        report.contains("it ends before its first record"),
+        "{report}"
+    );
+
+    let crawl = Crawl::new();
+    crawl.write("crawl/a.warc.gz", &good);
+    let mut other = Warc::default();
+    other.response("http://b.example/", &date(1), "application/pdf", &pdf(99));
+    other.response("http://b.example/2", &date(1), "application/pdf", &pdf(98));
+    other.bytes[0] ^= 1;
+    crawl.write("crawl/capture-2.gz", &other.bytes);
+    let printed = crawl.import(3, &["crawl"]);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("capture-2.gz"), "{report}");
+    let urls: Vec<_> = crawl
+        .documents()
+        .iter()
+        .map(|one| one["url"].to_string())
+        .collect();
+    assert!(
+        urls.contains(&"\"http://b.example/2\"".to_owned()),
+        "{urls:?}"
+    );
+}
+
+#[test]
+fn records_without_a_url_are_named_and_answers_in_odd_heads_are_read() {
+    let mut warc = Warc::default();
+    let kind = "Content-Type: application/http; msgtype=response\r\n";
+    let block = |head: &str, number: usize| [head.as_bytes(), &pdf(number)[..]].concat();
+    let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n";
+    let whole = format!("{ok}\r\n");
+    let length = block(&whole, 1).len();
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {}\r\n{kind}Content-Length: {length}\r\n\r\n",
+        date(1)
+    );
+    warc.member(&[head.as_bytes(), &block(&whole, 1), b"\r\n\r\n"].concat());
+    warc.record(
+        "response",
+        "http://a.example/cut",
+        &date(2),
+        kind,
+        &block(ok, 2),
+    );
+    let twice =
+        format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n{whole}");
+    warc.record(
+        "response",
+        "http://a.example/twice",
+        &date(3),
+        kind,
+        &block(&twice, 3),
+    );
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", &warc.bytes);
+
+    let printed = crawl.import(3, &["a.warc.gz"]);
+
+    let left = crawl.left();
+    let documents: Vec<_> = left.documents.keys().map(String::as_str).collect();
+    assert_eq!(
+        documents,
+        [
+            "\"http://a.example/cut\" null",
+            "\"http://a.example/twice\" null"
+        ]
+    );
+    assert!(left.contents.contains(&pdf(2)) && left.contents.contains(&pdf(3)));
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("its head has no WARC-Target-URI"),
+        "{report}"
+    );
+    assert!(
+        report.contains("cut: its HTTP head is damaged or missing"),
+        "{report}"
+    );
 }

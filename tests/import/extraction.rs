@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use rusqlite::Connection;
 use serde_json::Value;
 use test_support::{Postgres, S3Server};
 
@@ -567,4 +568,149 @@ fn texts_and_judgements_are_those_of_an_import_and_a_correction_counts_first() {
         "{second}"
     );
     compare();
+}
+
+#[test]
+fn a_source_whose_bytes_cannot_be_read_is_loaded_again_when_they_are_back() {
+    let archives = tempfile::tempdir().unwrap();
+    std::fs::write(archives.path().join("1.warc.gz"), many(10).bytes).unwrap();
+    let output = tempfile::tempdir().unwrap();
+    extract(&[archives.path()], output.path(), &["--bytes"]);
+    let bytes = paths_below(output.path(), ".warc.gz").remove(0);
+    let good = std::fs::read(&bytes).unwrap();
+    let mut damaged = good.clone();
+    damaged[900] ^= 0xff;
+    std::fs::write(&bytes, &damaged).unwrap();
+    let managed = Managed::new();
+
+    for _ in 0..2 {
+        let loaded = load(&managed, &[output.path()]);
+        assert_eq!(loaded["state"], "incomplete", "{loaded}");
+        let counted = ["loaded", "known", "refused"].map(|name| loaded[name].clone());
+        assert_eq!(counted, [0, 0, 1].map(Value::from), "{loaded}");
+    }
+    std::fs::write(&bytes, &good).unwrap();
+    let mended = load(&managed, &[output.path()]);
+
+    assert_eq!(
+        (&mended["loaded"], &mended["state"]),
+        (&1.into(), &"ok".into()),
+        "{mended}"
+    );
+    let plain = Managed::new();
+    import(&plain, archives.path(), &[]);
+    let documents = |managed: &Managed| left(managed).0.into_keys().collect::<Vec<_>>();
+    assert_eq!(documents(&managed), documents(&plain));
+    let again = load(&managed, &[output.path()]);
+    assert_eq!(
+        (&again["known"], &again["state"]),
+        (&1.into(), &"ok".into()),
+        "{again}"
+    );
+}
+
+#[test]
+fn results_of_an_archive_that_is_damaged_are_incomplete_whenever_they_are_loaded() {
+    let archives = tempfile::tempdir().unwrap();
+    let mut bytes = many(10).bytes;
+    bytes.truncate(bytes.len() - 30);
+    std::fs::write(archives.path().join("1.warc.gz"), bytes).unwrap();
+    let output = tempfile::tempdir().unwrap();
+    extract(&[archives.path()], output.path(), &["--bytes"]);
+    let managed = Managed::new();
+
+    for known in [0, 1] {
+        let loaded = load(&managed, &[output.path()]);
+        assert_eq!(loaded["state"], "incomplete", "{loaded}");
+        assert_eq!(loaded["known"], known, "{loaded}");
+    }
+}
+
+/// The files below a directory whose names end like this.
+fn paths_below(directory: &Path, end: &str) -> Vec<PathBuf> {
+    let found = test_support::files_below(directory).into_iter();
+    let found = found.map(|path| directory.join(String::from_utf8(path).unwrap()));
+    found
+        .filter(|path| path.to_str().unwrap().ends_with(end))
+        .collect()
+}
+
+#[test]
+fn files_of_loaders_that_were_killed_are_removed_when_others_have_loaded_their_sources() {
+    let archives = tempfile::tempdir().unwrap();
+    for at in 0..6 {
+        let mut warc = Warc::default();
+        // Each has documents of the next.
+        for number in at * 15..at * 15 + 25 {
+            let url = format!("http://h.example/{number}.pdf");
+            warc.response(&url, &date(number), "application/pdf", &pdf(number));
+        }
+        std::fs::write(archives.path().join(format!("{at}.warc.gz")), warc.bytes).unwrap();
+    }
+    let output = tempfile::tempdir().unwrap();
+    extract(&[archives.path()], output.path(), &["--bytes"]);
+    let managed = Managed::new();
+    load(&managed, &[output.path()]);
+    // What a killed loader leaves: an import that placed a file for a document which another brought.
+    let catalog = Connection::open(managed.data().join("catalog.sqlite")).unwrap();
+    let sql = "INSERT INTO import (target, parameters, keep_versions, state, started, lease_owner, lease_token,
+             lease_until, exclusive, run_id, counters, reserved, superfluous)
+         SELECT 'killed', parameters, 0, 'failed', started, lease_owner, 1, 0, 0, run_id + 1000, counters,
+             '{\"' || (SELECT sha1 FROM content ORDER BY id LIMIT 1) || '\": 900}',
+             '[{\"number\": 901, \"extension\": \"pdf\"}]' FROM import WHERE id = 1;
+         INSERT INTO import_source (import_id, number, source, beginning)
+         SELECT (SELECT max(id) FROM import), number, source, beginning FROM import_source
+         WHERE import_id = 1 AND number = 0;
+         UPDATE collection_state SET next_number = 902;";
+    catalog.execute_batch(sql).unwrap();
+    let lies = |number: u32| {
+        let name = format!("documents/000/000/{number:03}/000.000.{number:03}.pdf");
+        managed.data().join(name)
+    };
+    // One that it was about to remove, too.
+    for number in [900, 901] {
+        std::fs::create_dir_all(lies(number).parent().unwrap()).unwrap();
+        std::fs::copy(lies(1), lies(number)).unwrap();
+    }
+    assert_eq!(managed.output(&["verify"]).status.code(), Some(3));
+
+    load(&managed, &[output.path()]);
+
+    assert!(!lies(900).exists() && !lies(901).exists());
+    let verified = managed.output(&["verify"]);
+    assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+}
+
+#[test]
+fn temporary_files_of_a_killed_extraction_are_removed_by_the_next_one() {
+    let archives = tempfile::tempdir().unwrap();
+    std::fs::write(archives.path().join("1.warc.gz"), many(3).bytes).unwrap();
+    let output = tempfile::tempdir().unwrap();
+    let mut killed = command(&["extract", "-", "--output", output.path().to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let temporary = output.path().join("_temporary");
+    while !temporary.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let number = killed.id();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // As this process would have called one of its own.
+    let system = {
+        let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap();
+        let processes = std::fs::read_link("/proc/self/ns/pid").unwrap();
+        let names = [&boot[..], processes.to_str().unwrap().as_bytes()].concat();
+        document::digest::Digests::of(&names).sha1_hex()[..8].to_owned()
+    };
+    let [left, others] = [number, std::process::id()]
+        .map(|process| temporary.join(format!(".tmp-{system}-{process}-x")));
+    std::fs::write(&left, "left").unwrap();
+    std::fs::write(&others, "of a process that is there").unwrap();
+
+    extract(&[archives.path()], output.path(), &[]);
+
+    assert!(!left.exists() && others.exists());
 }

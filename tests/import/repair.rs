@@ -616,3 +616,81 @@ fn the_check_after_an_import_reads_what_was_stored() {
     assert_eq!(verification["contents"], json!(contents));
     assert_eq!(verification["orphans"], 0);
 }
+
+/// The number, the URL, the bytes and the state of each document.
+fn numbered(crawl: &Crawl) -> Vec<Vec<Value>> {
+    let named = |document: &Value| {
+        let names = ["id", "url", "content", "content_sha1", "state"];
+        names.map(|name| document[name].clone()).to_vec()
+    };
+    crawl.documents().iter().map(named).collect()
+}
+
+/// Archives whose captures are URLs, numbers of papers and seconds.
+fn write_archives(crawl: &Crawl, archives: &[&[(&str, usize, usize)]]) {
+    for (at, captures) in archives.iter().enumerate() {
+        let mut warc = Warc::default();
+        for (url, paper, second) in *captures {
+            let url = format!("http://x.example/{url}.pdf");
+            warc.response(&url, &date(*second), "application/pdf", &pdf(*paper));
+        }
+        crawl.write(&format!("crawl/{at}.warc.gz"), warc.bytes);
+    }
+}
+
+#[test]
+fn documents_that_changed_their_bytes_get_their_numbers_back_from_a_lost_catalog() {
+    let crawls: [&[&[(&str, usize, usize)]]; 4] = [
+        &[&[("u", 1, 1)], &[("v", 2, 2), ("u", 2, 3), ("w", 1, 2)]],
+        &[&[("u", 1, 1)], &[("u", 2, 3)], &[("w", 1, 2)]],
+        &[&[("u", 1, 1), ("w", 1, 2)], &[("u", 2, 3)]],
+        &[&[("u", 1, 1), ("w", 1, 2), ("u", 2, 3)]],
+    ];
+    for archives in crawls {
+        let crawl = Crawl::new();
+        write_archives(&crawl, archives);
+        for at in 0..archives.len() {
+            crawl.import(0, &[&format!("crawl/{at}.warc.gz")]);
+        }
+        let state = crawl.garner(&["documents", "state", "ingested", "1"]);
+        assert!(state.output().status.success());
+        let (before, files) = (numbered(&crawl), crawl.files());
+        lose_catalog(&crawl);
+
+        verify(&crawl, 0, &["--repair"]);
+
+        assert_eq!(numbered(&crawl), before, "{archives:?}");
+        verify(&crawl, 0, &[]);
+        crawl.import(0, &["crawl"]);
+        assert_eq!(numbered(&crawl), before, "{archives:?}");
+        let paths = |files: &Files| files.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(paths(&crawl.files()), paths(&files));
+    }
+}
+
+#[test]
+fn a_repair_of_a_lost_catalog_that_stops_keeps_imports_refused() {
+    let crawl = imported();
+    let files = crawl.files();
+    lose_catalog(&crawl);
+    let refused = crawl.try_import(&["a.warc.gz"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    let catalog = Connection::open(crawl.data().join("catalog.sqlite")).unwrap();
+    let sql = "CREATE TRIGGER no_third BEFORE INSERT ON content WHEN new.id > 2
+        BEGIN SELECT RAISE(ABORT, 'the third content is not taken'); END;";
+    catalog.execute_batch(sql).unwrap();
+    let stopped = crawl.garner(&["verify", "--repair"]).output();
+    assert_eq!(stopped.status.code(), Some(1), "{}", stderr(&stopped));
+    catalog.execute_batch("DROP TRIGGER no_third").unwrap();
+    drop(catalog);
+
+    let refused = crawl.try_import(&["a.warc.gz"]);
+
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    let said = stderr(&refused);
+    assert!(said.contains("garner verify --repair"), "{said}");
+    verify(&crawl, 0, &["--repair"]);
+    crawl.import(0, &["a.warc.gz"]);
+    assert_eq!(crawl.files(), files);
+    verify(&crawl, 0, &[]);
+}

@@ -51,6 +51,8 @@ pub enum Oddity {
         /// How many there should be.
         announced: u64,
     },
+    /// The body ends at the end of a chunk that is not its last one.
+    NoLastChunk,
     /// The length in the head of the record was wrong; it was read by that of the HTTP message in it.
     Length {
         /// The stated length.
@@ -65,7 +67,7 @@ pub enum Oddity {
 impl Oddity {
     /// Whether the archive is damaged, and not only the server's answer.
     pub fn is_damage(&self) -> bool {
-        !matches!(self, Self::ShortBody { .. })
+        !matches!(self, Self::ShortBody { .. } | Self::NoLastChunk)
     }
 }
 
@@ -76,6 +78,9 @@ impl fmt::Display for Oddity {
                 f,
                 "its body has {length} of the {announced} bytes that its server announced"
             ),
+            Self::NoLastChunk => {
+                f.write_str("its body ends without its last chunk, and may be shorter than it was")
+            }
             Self::Length { wrong, right } => write!(
                 f,
                 "its length {wrong} is wrong; it was read with {right}, as its HTTP message says"

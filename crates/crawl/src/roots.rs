@@ -39,15 +39,19 @@ impl Roots {
 
     /// Opens a file or a directory for reading, if what was opened lies in one of these.
     pub fn open(&self, path: &Path) -> io::Result<File> {
-        let Some(roots) = &self.0 else {
-            return File::open(path);
-        };
         // A pipe that somebody put there would be waited for. Files are read as ever.
         let without_waiting = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(without_waiting)
             .open(path)?;
+        let kind = file.metadata()?.file_type();
+        if !kind.is_file() && !kind.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, IRREGULAR));
+        }
+        let Some(roots) = &self.0 else {
+            return Ok(file);
+        };
         let real = fs::read_link(number(&file))?;
         match roots.iter().any(|root| real.starts_with(root)) {
             true => Ok(file),
@@ -58,7 +62,11 @@ impl Roots {
     /// Reads a text of at most 64 MiB.
     pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = self.open(path)?;
+        let file = match self.0 {
+            // A person may name a pipe: `<(…)`.
+            None => File::open(path)?,
+            Some(_) => self.open(path)?,
+        };
         io::Read::read_to_end(&mut io::Read::take(file, LONGEST), &mut bytes)?;
         Ok(bytes)
     }
@@ -76,6 +84,7 @@ fn number(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
+const IRREGULAR: &str = "it is no regular file";
 const OUTSIDE: &str = "it lies outside of the directories that may be imported from (import.roots)";
 const LONGEST: u64 = 64 * 1024 * 1024;
 

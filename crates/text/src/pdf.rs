@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use super::engine::Engine;
 use super::work::{Call, Input, Work, arguments, cut_short, first_line};
-use super::{Extracted, Outcome, clean, dispatch, facts, picture, postscript, substance};
+use super::{Extracted, Limit, Outcome, clean, dispatch, facts, picture, postscript, substance};
 use process::{End, Ended, Output};
 
 /// Takes the text out of a PDF document.
@@ -114,6 +114,10 @@ fn judge(engine: Engine, ended: &Ended, text: String, pages: u32) -> Extracted {
         End::Code(_) if is_encrypted(&ended.complaints) => {
             Extracted::without_text(Outcome::Encrypted, note)
         }
+        // Forms that draw each other print blanks without an end.
+        End::TooMuchPrinted if substance::is_thin(&text, 1) => {
+            Extracted::without_text(Outcome::Limit(Limit::Size), note)
+        }
         End::TooMuchPrinted => {
             let mut extracted = Extracted::without_text(Outcome::Text, note);
             extracted.truncated = true;
@@ -155,3 +159,24 @@ fn text_of(printed: &[u8]) -> (String, u32) {
 const UNREADABLE: &str = "its text layer has no readable letters";
 /// The code with which a process ends that panicked.
 const PANIC: i32 = 101;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_prints_blanks_without_an_end_has_no_text() {
+        let outcome = |text: &str| {
+            let ended = Ended {
+                end: End::TooMuchPrinted,
+                printed: Vec::new(),
+                complaints: String::new(),
+            };
+            judge(Engine::Reader, &ended, text.to_owned(), 1).outcome
+        };
+
+        let words = "Many words of a document that has more of them than anybody reads.\n";
+        assert_eq!(outcome(&" \n".repeat(1000)), Outcome::Limit(Limit::Size));
+        assert_eq!(outcome(words), Outcome::Text);
+    }
+}

@@ -28,13 +28,12 @@ impl Catalog {
             && self.trashed_numbers(&[number]).await?.is_empty())
     }
 
-    /// Whether neither a content nor a document has this number, nor ever will by itself.
-    pub async fn is_free(&self, number: i64) -> Result<bool, Error> {
+    /// Whether no document has this number, nor ever will by itself. A content of the same number may belong to others: a
+    /// document keeps its number when it changes.
+    pub async fn is_document_free(&self, number: i64) -> Result<bool, Error> {
         let sql = "SELECT next_number FROM collection_state WHERE next_number > $1
-                 AND NOT EXISTS (SELECT 1 FROM content WHERE id = $1)
                  AND NOT EXISTS (SELECT 1 FROM document WHERE id = $1)
-                 AND NOT EXISTS (SELECT 1 FROM trash WHERE document_id = $1)
-                 AND NOT EXISTS (SELECT 1 FROM trashed_content WHERE content_id = $1)";
+                 AND NOT EXISTS (SELECT 1 FROM trash WHERE document_id = $1)";
         let row = self
             .database
             .read()

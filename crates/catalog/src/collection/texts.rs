@@ -3,7 +3,7 @@
 //! A content whose text is stored is noted in `unread_text` by the transaction that brings it, and stays there until
 //! somebody has read the text and handed its words over: an import when it ends, the manager, or a repair.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -70,6 +70,27 @@ impl Catalog {
         let values = [TRY_AGAIN_SECONDS.into(), limit.into()];
         let rows = self.database.read().await?.rows(sql, values).await?;
         rows.iter().map(unread).collect()
+    }
+
+    /// Those of the contents whose text was read and is stored beside them. A document that is text is its own.
+    pub async fn with_stored_text(&self, contents: &[i64]) -> Result<HashSet<i64>, Error> {
+        let sql = "SELECT content.id FROM content JOIN judgement ON judgement.sha1 = content.sha1
+             WHERE content.id {integers($1)} AND judgement.outcome = 'text' AND content.extension <> 'txt'";
+        let keys: Vec<_> = contents.iter().map(|id| (id,)).collect();
+        let rows = self
+            .database
+            .read()
+            .await?
+            .rows(sql, [batch(&keys)])
+            .await?;
+        rows.iter().map(|row| row.integer("id")).collect()
+    }
+
+    /// Notes that the text of a content is to be read, if it is not searchable.
+    pub async fn queue_text(&self, sha1: &str) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        queue(&mut transaction, &[(&sha1,)]).await?;
+        transaction.commit().await
     }
 
     /// How many contents with a text cannot be searched for yet, counted up to `most`.

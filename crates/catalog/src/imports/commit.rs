@@ -145,6 +145,7 @@ impl Catalog {
         import.groups += 1;
         import.reserved = reserved;
         import.preferred.clear();
+        import.preferred_contents.clear();
         import.superfluous.clear();
         if let Some(source) = import.positions.get_mut(group.source) {
             source.position = group.position;

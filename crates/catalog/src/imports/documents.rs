@@ -261,7 +261,11 @@ pub(super) async fn write<'a>(
         // A new URL with a new content has one number for both.
         let id = match (document.now.id, preferred, content) {
             (0, Some(preferred), _) => *preferred,
-            (0, None, Some(content)) if fresh.remove(content) => *content,
+            (0, None, Some(content))
+                if !import.preferred_contents.contains(content) && fresh.remove(content) =>
+            {
+                *content
+            }
             (id, ..) => id,
         };
         missing += usize::from(id == 0);

@@ -22,7 +22,7 @@ mod reserve;
 mod retention;
 mod revisits;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -83,6 +83,8 @@ pub struct Import {
     pub(crate) reserved: HashMap<String, i64>,
     /// The numbers that documents are to have, by the MD5 of their URLs.
     pub(crate) preferred: HashMap<String, i64>,
+    /// Numbers of contents that were not given out here: documents of others may have them.
+    pub(crate) preferred_contents: HashSet<i64>,
     /// Files that are to be removed, left by the process that had it before.
     pub(crate) superfluous: Vec<Superfluous>,
     /// The extraction that is loaded, if one is: it is noted with the last group of its source.
@@ -154,6 +156,7 @@ impl Import {
     /// Lets a content that is not known have a number that is free, instead of the next one.
     pub fn prefer(&mut self, sha1: &str, number: i64) {
         self.reserved.insert(sha1.to_owned(), number);
+        self.preferred_contents.insert(number);
     }
 
     /// Lets a document that is not known have a number that is free.

@@ -16,7 +16,14 @@ impl Catalog {
     ///
     /// It keeps older contents as versions. Imports that did not come to their end have no numbers any more: what they
     /// had placed is a file without a row like others. Tells which files they were about to remove.
-    pub async fn begin_repair(&self, lease: Duration) -> Result<(Import, Vec<Superfluous>), Error> {
+    ///
+    /// `is_behind` tells that files have numbers which the catalog did not give out: until the repair has come to its end,
+    /// [`Catalog::is_behind`] holds, although the numbers are raised by then.
+    pub async fn begin_repair(
+        &self,
+        lease: Duration,
+        is_behind: bool,
+    ) -> Result<(Import, Vec<Superfluous>), Error> {
         let new = NewImport {
             keep_versions: true,
             lease,
@@ -32,8 +39,32 @@ impl Catalog {
         transaction.execute(sql, []).await?;
         import.reserved.clear();
         import.superfluous.clear();
+        if is_behind {
+            let sql = "UPDATE import_source SET position = $2 WHERE import_id = $1";
+            transaction
+                .execute(sql, [import.id().into(), BEHIND.into()])
+                .await?;
+            for source in &mut import.positions {
+                source.position = BEHIND;
+            }
+        }
         transaction.commit().await?;
         Ok((import, superfluous))
+    }
+
+    /// Whether a repair of a catalog that was behind its collection began and did not come to its end.
+    pub async fn is_behind(&self) -> Result<bool, Error> {
+        let sql =
+            "SELECT import.id FROM import JOIN import_source ON import_source.import_id = import.id
+             WHERE import.id = (SELECT max(id) FROM import WHERE exclusive = 1)
+                 AND import.state <> 'ok' AND import_source.position = $1";
+        let row = self
+            .database
+            .read()
+            .await?
+            .row(sql, [BEHIND.into()])
+            .await?;
+        Ok(row.is_some())
     }
 
     /// Forgets which files imports were about to remove: they are removed.
@@ -79,6 +110,9 @@ impl Catalog {
         Ok(numbers)
     }
 }
+
+/// The position of a repair whose catalog was behind the collection when it began.
+const BEHIND: u64 = 1;
 
 /// Files that are to be removed, and that no content has.
 async fn superfluous(transaction: &mut Transaction) -> Result<Vec<Superfluous>, Error> {

@@ -82,7 +82,7 @@ async fn a_removed_document_comes_back_as_it_was(place: Place) {
 
     assert_eq!(document(&catalog, ONE).await, None);
     assert!(catalog.content(before.content).await.unwrap().is_none());
-    assert!(!catalog.is_free(id).await.unwrap());
+    assert!(!catalog.is_document_free(id).await.unwrap());
     assert!(!catalog.is_content_free(before.content).await.unwrap());
     let moved = settle(&catalog).await;
     assert_eq!(moved, [(before.content, TrashedState::Leaving)]);

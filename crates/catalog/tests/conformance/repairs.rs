@@ -42,7 +42,7 @@ async fn a_repair_is_alone(place: Place) {
     let catalog = place.open().await;
     let import = catalog.begin_import(&of("a")).await.unwrap();
 
-    let refused = catalog.begin_repair(LEASE).await.unwrap_err();
+    let refused = catalog.begin_repair(LEASE, false).await.unwrap_err();
     let said = format!(
         "the collection is being filled (import {}) by ",
         import.id()
@@ -50,10 +50,10 @@ async fn a_repair_is_alone(place: Place) {
     assert!(refused.to_string().starts_with(&said), "{refused}");
     catalog.finish_import(import, &ok()).await.unwrap();
 
-    let (repair, _) = catalog.begin_repair(LEASE).await.unwrap();
+    let (repair, _) = catalog.begin_repair(LEASE, false).await.unwrap();
     for refused in [
         catalog.begin_import(&of("a")).await.map(drop),
-        catalog.begin_repair(LEASE).await.map(drop),
+        catalog.begin_repair(LEASE, false).await.map(drop),
     ] {
         let refused = refused.unwrap_err();
         assert!(matches!(refused, Error::Busy { .. }));
@@ -69,13 +69,13 @@ async fn a_repair_is_alone(place: Place) {
 
 async fn a_repair_that_was_killed_keeps_nobody_away(place: Place) {
     let catalog = place.open().await;
-    let (first, _) = catalog.begin_repair(LEASE).await.unwrap();
+    let (first, _) = catalog.begin_repair(LEASE, false).await.unwrap();
     place.sql("UPDATE import SET lease_until = 0");
 
     let import = catalog.begin_import(&of("a")).await.unwrap();
     assert_eq!(state(&catalog, first.id()).await, ImportState::Failed);
     catalog.finish_import(import, &ok()).await.unwrap();
-    let (second, _) = catalog.begin_repair(LEASE).await.unwrap();
+    let (second, _) = catalog.begin_repair(LEASE, false).await.unwrap();
 
     assert_eq!(second.id(), first.id());
     let lost = catalog.beat_import(&first).await;
@@ -161,7 +161,7 @@ async fn a_repair_takes_reserved_numbers_back(place: Place) {
     assert!(catalog.promised_numbers().await.unwrap().contains(&number));
     catalog.finish_import(import, &failed()).await.unwrap();
 
-    let (repair, left) = catalog.begin_repair(LEASE).await.unwrap();
+    let (repair, left) = catalog.begin_repair(LEASE, false).await.unwrap();
     assert_eq!(left, []);
     catalog.finish_import(repair, &ok()).await.unwrap();
 
@@ -175,10 +175,11 @@ async fn a_repair_takes_reserved_numbers_back(place: Place) {
 async fn a_found_document_keeps_its_number(place: Place) {
     let catalog = place.open().await;
     catalog.raise_numbers(700).await.unwrap();
-    let (mut repair, _) = catalog.begin_repair(LEASE).await.unwrap();
+    let (mut repair, _) = catalog.begin_repair(LEASE, false).await.unwrap();
     let rows = [capture(ONE, "A", 10)];
-    assert!(catalog.is_free(500).await.unwrap());
+    assert!(catalog.is_document_free(500).await.unwrap());
     repair.prefer(&sha1("A"), 500);
+    repair.prefer_document(&md5(ONE), 500);
 
     let placements = catalog.reserve(&mut repair, &rows).await.unwrap();
     assert_eq!(placements, [Placement::Store { number: 500 }]);
@@ -188,8 +189,8 @@ async fn a_found_document_keeps_its_number(place: Place) {
     assert_eq!(outcome.superfluous, []);
     let document = catalog.document_at(&md5(ONE)).await.unwrap().unwrap();
     assert_eq!((document.id, document.content), (500, 500));
-    assert!(!catalog.is_free(500).await.unwrap());
-    assert!(catalog.is_free(499).await.unwrap());
+    assert!(!catalog.is_document_free(500).await.unwrap());
+    assert!(catalog.is_document_free(499).await.unwrap());
     let extensions = catalog.extensions_of(&[499, 500]).await.unwrap();
     assert_eq!(extensions.len(), 1);
     assert_eq!(extensions[&500], "pdf");
@@ -211,9 +212,9 @@ async fn numbers_of_files_are_not_given_out(place: Place) {
     catalog.raise_numbers(7).await.unwrap();
 
     assert_eq!(catalog.next_number().await.unwrap(), 42);
-    assert!(catalog.is_free(41).await.unwrap());
-    assert!(!catalog.is_free(42).await.unwrap());
-    assert!(!catalog.is_free(0).await.unwrap());
+    assert!(catalog.is_document_free(41).await.unwrap());
+    assert!(!catalog.is_document_free(42).await.unwrap());
+    assert!(!catalog.is_document_free(0).await.unwrap());
 }
 
 async fn what_is_to_be_removed_is_remembered_until_it_is(place: Place) {
@@ -234,7 +235,7 @@ async fn what_is_to_be_removed_is_remembered_until_it_is(place: Place) {
     assert_eq!(resumed.superfluous(), left);
     assert!(catalog.promised_numbers().await.unwrap().contains(&1));
     place.sql("UPDATE import SET lease_until = 0");
-    let (repair, told) = catalog.begin_repair(LEASE).await.unwrap();
+    let (repair, told) = catalog.begin_repair(LEASE, false).await.unwrap();
     assert_eq!(told, left);
     catalog.forget_superfluous().await.unwrap();
     catalog.finish_import(repair, &ok()).await.unwrap();

@@ -11,6 +11,7 @@ use operations::verify::{Verified, verify};
 use operations::{Actor, Context};
 
 use super::LEFT_OUT;
+use super::confine::confiner;
 use super::holdings_options::HoldingsOptions;
 use crate::human::style;
 use crate::output::{to_stdout, write_json};
@@ -18,11 +19,12 @@ use crate::text::plain;
 
 /// Compare documents, harvested records and mirrors with the catalog
 ///
-/// Each document must have its file with the right digest and its .met file, and each file must belong to a document.
+/// Each document must have its file with the right digest, its .met file and its text, if one was read, and each file
+/// must belong to a document.
 /// Each harvested record must have its file, each of its resources its file in the mirror that it was unpacked into, and
 /// each file there must belong to a record.
 ///
-/// With --repair, .met files are written anew from the catalog, files that belong to nothing are taken in if their .met
+/// With --repair, .met files are written anew from the catalog, texts are read from their documents again, files that belong to nothing are taken in if their .met
 /// file tells what they are, and documents whose bytes are lost are marked, so that an import which meets these bytes
 /// again brings them back. Files that cannot be taken in, and those with other bytes, are moved to set-aside in the
 /// collection; what cannot be read is left as it is. No import runs meanwhile. Files of records and mirrors that belong
@@ -59,6 +61,7 @@ impl Verify {
         let options = VerifyOptions {
             repair: self.repair,
             threads: self.jobs.map_or_else(cores, usize::from),
+            confiner: Some(confiner()),
         };
         let (context, actor) = (Context::new(Arc::new(holdings)), Actor::command_line());
         let bar = bar(self.quiet);

@@ -15,12 +15,14 @@ use super::digest::{Check, Form};
 use super::heads::http::{self, HttpHead};
 use crate::{Body, Limits};
 
-/// The payload behind the head of a response, and the first coding that it may still have.
+/// The payload behind the head of a response, and the first coding that it may still have. `is_cut` tells in the end
+/// whether its last chunk is missing.
 pub(super) fn body<'b>(
     block: &'b mut Block<'_>,
     head: &HttpHead,
     check: Option<&Rc<Check>>,
     limits: &Limits,
+    is_cut: &Rc<Cell<bool>>,
 ) -> (Body<'b>, Option<String>) {
     let remaining = block.remaining();
     let is_chunked = head.is_chunked && chunked::begins(block.peek(chunked::SEEN), remaining);
@@ -36,9 +38,12 @@ pub(super) fn body<'b>(
     let mut reader: Box<dyn BufRead + 'b> = match is_chunked {
         false if !is_coded => return (checked(Body::new(block, Some(remaining))), None),
         false => Box::new(block),
-        true if !is_coded => return (checked(Body::new(Chunked::new(block), None)), None),
+        true if !is_coded => {
+            let chunks = Chunked::new(block, Rc::clone(is_cut));
+            return (checked(Body::new(chunks, None)), None);
+        }
         true => {
-            let chunks = Body::new(Chunked::new(block), None);
+            let chunks = Body::new(Chunked::new(block, Rc::clone(is_cut)), None);
             let chunks = chunks.checked(check.cloned(), Some(Form::Dechunked));
             Box::new(BufReader::with_capacity(BUFFER, chunks))
         }
@@ -122,12 +127,14 @@ impl Way {
             _ if beginning.is_empty() => Self::None,
             "gzip" | "x-gzip" if beginning.starts_with(&coding::gzip::MAGIC) => Self::Gzip,
             "zstd" if beginning.starts_with(&coding::zstd::MAGIC) => Self::Zstd,
-            "gzip" | "x-gzip" | "zstd" => Self::None,
             "deflate" => match Deflate::of(beginning, is_all) {
                 Deflate::Wrapped => Self::Zlib,
                 Deflate::Bare => Self::Deflate,
-                Deflate::Not => Self::None,
+                Deflate::Not if coding::is_text(beginning) => Self::None,
+                Deflate::Not => Self::Unknown,
             },
+            // Decoded before, or damaged: text is what it looks like.
+            "gzip" | "x-gzip" | "zstd" if coding::is_text(beginning) => Self::None,
             "br" => match coding::is_brotli(beginning, is_all) {
                 Some(true) => Self::Brotli,
                 Some(false) => Self::None,

@@ -1,5 +1,6 @@
 //! Classifies a record: a capture, a statement about one, or neither.
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::io::BufRead;
 use std::rc::Rc;
@@ -217,6 +218,9 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
             false => Role::Refused(LONG_URL),
         };
     }
+    if head.url.trim_ascii().is_empty() && !(is_request || is_metadata) {
+        return Role::Refused("its head has no WARC-Target-URI");
+    }
     let (url, crawled) = (warc::url(&head.url), date::iso(&head.date));
     let link = keys.link(head, is_revisit, &url, crawled);
     let capture = Capture {
@@ -289,7 +293,15 @@ pub(super) fn capture<T>(
     }
     let mut head = HttpHead::default();
     if is_http {
-        head = http_head(block, limits)?;
+        let mut is_whole;
+        (head, is_whole) = http_head(block, limits, is_revisit)?;
+        // What a server says before its answer: `100 Continue`, `103 Early Hints`.
+        while head.status.is_some_and(|status| status < 200) && http::begins(block.peek(8)) {
+            (head, is_whole) = http_head(block, limits, is_revisit)?;
+        }
+        if !is_whole && !capture.oddities.contains(&Oddity::HttpHead) {
+            capture.oddities.push(Oddity::HttpHead);
+        }
         capture.status = head.status.or(capture.status);
         capture.declared = head.media_type.take();
         capture.last_modified = head.last_modified.take();
@@ -315,25 +327,44 @@ pub(super) fn capture<T>(
             .oddities
             .push(Oddity::ShortBody { length, announced });
     }
-    let (mut body, coding) = payload::body(block, &head, check, limits);
+    let is_cut = Rc::new(Cell::new(false));
+    let (mut body, coding) = payload::body(block, &head, check, limits, &is_cut);
     capture.coding = coding;
-    Ok(work(capture, &mut body))
+    let worked = work(capture, &mut body);
+    if is_cut.get() && is_success && capture.truncated.is_none() {
+        capture.oddities.push(Oddity::NoLastChunk);
+    }
+    Ok(worked)
 }
 
-fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'static str> {
+/// Reads the head of HTTP; whether it ends as one does.
+fn http_head(
+    block: &mut Block<'_>,
+    limits: &Limits,
+    is_revisit: bool,
+) -> Result<(HttpHead, bool), &'static str> {
     let mut wanted = STEP.min(limits.head);
     loop {
         let seen = block.peek(wanted);
-        let end = match fields::head_end(seen) {
-            Some(end) => Some(end),
+        let (end, is_whole) = match fields::head_end(seen) {
+            Some(end) => (Some(end), true),
             // Revisits may end with their head.
-            None if seen.len() < wanted => Some(seen.len()),
-            None => None,
+            None if seen.len() < wanted && is_revisit => (Some(seen.len()), true),
+            // The line that ends it is lost: the body begins where no field does.
+            None if seen.len() < wanted || wanted >= limits.head => {
+                let end = fields::fields_end(seen);
+                let is_lost = end < seen.len();
+                (
+                    Some(end).filter(|_| is_lost || seen.len() < wanted),
+                    !is_lost,
+                )
+            }
+            None => (None, true),
         };
         if let Some(end) = end {
             let head = HttpHead::parse(&seen[..end]);
             block.consume(end);
-            return Ok(head);
+            return Ok((head, is_whole));
         }
         if wanted >= limits.head {
             return Err("its HTTP head is too long");

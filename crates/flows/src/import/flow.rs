@@ -1,6 +1,7 @@
 //! The reading side of an import and the keeping side, on threads of their own: while one group is committed, the next
 //! is read.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -209,6 +210,7 @@ impl Flow<'_> {
             tally: Tally::default(),
             left: self.left.as_ref(),
             is_enough: false,
+            transferred: HashMap::new(),
         }
     }
 

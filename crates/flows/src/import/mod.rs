@@ -21,6 +21,7 @@ mod uncatalogued;
 mod verification;
 mod withdrawal;
 
+pub(crate) use self::examine::coded;
 use self::examine::{digests, types};
 use self::judging::{reclassify, review};
 
@@ -117,7 +118,8 @@ pub fn import_for(
     let import = begin(holdings, order, &sources, job, tell)?;
     let is_resumed = import.is_resumed();
     let pulse = job.map(|job| (job.pulse, stop));
-    let keeping = Keeping::new(holdings, &collection, import, pulse);
+    let keeping = Keeping::new(holdings, &collection, import, pulse)
+        .with_judge(judging.as_ref().map(Judging::judge));
     let flow = Flow {
         order,
         sources: &sources,

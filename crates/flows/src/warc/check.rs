@@ -4,8 +4,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crawl::{Body, Capture, Checked, DigestCheck, Place, ReadOptions, SourceEvent};
+use crawl::{
+    Body, Capture, Checked, DigestCheck, Place, RawEvent, ReadOptions, Source, SourceEvent,
+};
 use serde::Serialize;
+
+use super::heads;
 
 /// The result of a check.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -20,7 +24,7 @@ pub struct WarcCheck {
     pub digests_unknown: u64,
     /// Captures without a digest.
     pub without_digest: u64,
-    /// The problems, in the order of the file.
+    /// The problems: those of records and digests, and then those of heads, in the order of the file.
     pub problems: Vec<WarcProblem>,
 }
 
@@ -72,6 +76,7 @@ pub fn check_archive(path: &Path, threads: usize) -> anyhow::Result<WarcCheck> {
                 "its last record is not complete; it is still being written",
             );
         }
+        check.heads(&source)?;
     }
     Ok(check)
 }
@@ -80,6 +85,21 @@ impl WarcCheck {
     /// Whether nothing is wrong.
     pub fn is_well(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Looks at the heads of all records of a source.
+    fn heads(&mut self, source: &Source) -> anyhow::Result<()> {
+        source.records(0, &ReadOptions::default(), &mut |event| {
+            if let RawEvent::Record(record, _) = event
+                && !record.is_arc()
+            {
+                for problem in heads::problems(&record.head) {
+                    self.problem(&record.place, &record.url, &problem);
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
     }
 
     fn take(&mut self, event: SourceEvent<Option<String>>) {

@@ -1,6 +1,6 @@
 //! Takes one record out of an archive.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,10 @@ use crawl::{
     Body, Capture, HttpMessage, Limits, RawEvent, RawRecord, ReadOptions, Source, SourceEvent,
 };
 
+use document::media_type;
+
 use crate::Failure;
+use crate::import::coded::{self, Shown};
 
 /// The record that is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +143,7 @@ fn payload(
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
         if capture.place.offset == offset && out.1.is_none() {
             let (to, copied) = &mut *out;
-            *copied = Some(io::copy(body, &mut **to));
+            *copied = Some(decoded(capture, body, &mut **to));
         }
         stop.store(true, Ordering::Relaxed);
     };
@@ -153,6 +156,27 @@ fn payload(
     };
     copied.with_context(|| format!("the record at offset {offset} cannot be read to its end"))?;
     Ok(true)
+}
+
+/// Writes a body, unless it has a coding that was not undone.
+fn decoded(
+    capture: &Capture,
+    body: &mut Body<'_>,
+    out: &mut (dyn Write + Send),
+) -> io::Result<u64> {
+    let mut head = Vec::new();
+    body.by_ref()
+        .take(media_type::HEAD as u64)
+        .read_to_end(&mut head)?;
+    if let Some(coding) = &capture.coding {
+        let media_type = media_type::decide(capture.declared.as_deref(), &head);
+        if coded::shows(coding, &media_type, &head) == Shown::Coded {
+            let reason = coded::reason(coding);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+    }
+    out.write_all(&head)?;
+    Ok(head.len() as u64 + io::copy(body, out)?)
 }
 
 fn raw(

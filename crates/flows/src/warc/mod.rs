@@ -3,6 +3,7 @@
 mod cdxj;
 mod check;
 mod extract;
+mod heads;
 mod index;
 
 pub use self::cdxj::CdxjLine;

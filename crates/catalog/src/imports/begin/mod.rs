@@ -198,6 +198,7 @@ async fn begun(
         reserved: serde_json::from_str(&reserved).unwrap_or_default(),
         superfluous: serde_json::from_str(&superfluous).unwrap_or_default(),
         preferred: Default::default(),
+        preferred_contents: Default::default(),
         extraction: None,
         loaded: None,
     })

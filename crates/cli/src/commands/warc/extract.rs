@@ -1,14 +1,13 @@
 //! `garner warc extract`: one record out of an archive.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 use flows::{RecordPart, RecordWanted};
 
+use super::output_file::write_file;
 use crate::output::to_stdout;
 
 /// Extract one record from an archive, by its offset or its URL
@@ -31,7 +30,7 @@ pub(crate) struct Extract {
     /// Write the whole record, expanded
     #[arg(long)]
     whole: bool,
-    /// Write to this file instead of stdout
+    /// Write to this file instead of stdout; it takes its place when it is whole
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -54,10 +53,9 @@ impl Extract {
                 flows::extract_record(&self.file, &wanted, part, out).map(drop)
             });
         };
-        let unwritten = || format!("`{}` cannot be written", path.display());
-        let mut out = BufWriter::new(File::create(path).with_context(unwritten)?);
-        flows::extract_record(&self.file, &wanted, part, &mut out)?;
-        out.flush().with_context(unwritten)?;
+        write_file(path, std::slice::from_ref(&self.file), |out| {
+            flows::extract_record(&self.file, &wanted, part, out)
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,14 +1,13 @@
 //! `garner warc index`: CDXJ indexes of archives.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 use flows::IndexedWarc;
 
+use super::output_file::write_file;
 use crate::commands::LEFT_OUT;
 use crate::output::to_stdout;
 use crate::text::plain;
@@ -24,7 +23,7 @@ pub(crate) struct Index {
     /// Archives, or directories of archives
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write the index to this file instead of stdout
+    /// Write the index to this file instead of stdout; it takes its place when it is whole
     #[arg(long, short, value_name = "FILE", conflicts_with = "beside")]
     output: Option<PathBuf>,
     /// Write a sorted index of each file beside it, as FILE.cdxj
@@ -41,11 +40,7 @@ impl Index {
             return self.beside();
         }
         if let Some(path) = &self.output {
-            let unwritten = || format!("`{}` cannot be written", path.display());
-            let mut out = BufWriter::new(File::create(path).with_context(unwritten)?);
-            let code = self.write(&mut out)?;
-            out.flush().with_context(unwritten)?;
-            return Ok(code);
+            return write_file(path, &self.files, |out| self.write(out));
         }
         to_stdout(|out| self.write(out))
     }
@@ -61,7 +56,7 @@ impl Index {
         Ok(code(has_skipped))
     }
 
-    fn write(&self, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+    fn write(&self, out: &mut (impl Write + ?Sized)) -> anyhow::Result<ExitCode> {
         let mut has_skipped = false;
         let mut all = Vec::new();
         for file in &self.files {

@@ -3,6 +3,7 @@
 mod check;
 mod extract;
 mod index;
+mod output_file;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,8 @@
 //! Chunks of HTTP (RFC 9112, 7.1), taken apart.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 
 /// Whether a body of `length` bytes begins with a chunk. `seen` is its beginning.
 pub(in crate::archive) fn begins(seen: &[u8], length: u64) -> bool {
@@ -8,7 +10,7 @@ pub(in crate::archive) fn begins(seen: &[u8], length: u64) -> bool {
         return false;
     };
     let Some(size) = size(&seen[..end]) else {
-        return false;
+        return is_beyond(&seen[..end]);
     };
     let behind = (end as u64 + 1).saturating_add(size);
     if behind > length {
@@ -30,15 +32,18 @@ pub(in crate::archive) struct Chunked<R> {
     left: u64,
     is_first: bool,
     ended: bool,
+    /// Set when the body ends without its last chunk.
+    is_cut: Rc<Cell<bool>>,
 }
 
 impl<R: BufRead> Chunked<R> {
-    pub(in crate::archive) fn new(reader: R) -> Self {
+    pub(in crate::archive) fn new(reader: R, is_cut: Rc<Cell<bool>>) -> Self {
         Self {
             reader,
             left: 0,
             is_first: true,
             ended: false,
+            is_cut,
         }
     }
 
@@ -50,6 +55,7 @@ impl<R: BufRead> Chunked<R> {
         let line = self.line()?;
         if line.is_empty() && self.reader.fill_buf()?.is_empty() {
             // Quirk: crawlers that cut a body off leave it without its last chunk.
+            self.is_cut.set(true);
             self.ended = true;
             return Ok(());
         }
@@ -109,6 +115,12 @@ fn size(line: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// Whether a line gives a size that no body has. A line of so many digits which is no size is a digest in hexadecimal.
+fn is_beyond(line: &[u8]) -> bool {
+    let digits = line.strip_suffix(b"\r").unwrap_or_default();
+    (16..32).contains(&digits.len()) && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
 fn invalid(text: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
@@ -125,7 +137,7 @@ mod tests {
 
     fn decoded(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        Chunked::new(bytes).read_to_string(&mut text)?;
+        Chunked::new(bytes, Rc::default()).read_to_string(&mut text)?;
         Ok(text)
     }
 

@@ -249,7 +249,7 @@ pub(super) fn is_brotli(beginning: &[u8], is_all: bool) -> Option<bool> {
 }
 
 /// Whether bytes, of which the last character may be cut off, are text.
-fn is_text(bytes: &[u8]) -> bool {
+pub(super) fn is_text(bytes: &[u8]) -> bool {
     let of_text = |byte: &u8| *byte >= 0x20 || matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | 0x1B);
     let is_utf8 = match std::str::from_utf8(bytes) {
         Ok(_) => true,

@@ -19,17 +19,34 @@ pub(in crate::archive) fn head_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+/// Returns where a head ends that has no empty line: behind its first line and all that are fields or belong to one.
+pub(in crate::archive) fn fields_end(bytes: &[u8]) -> usize {
+    let mut end = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
+    while end < bytes.len() {
+        let rest = &bytes[end..];
+        let length = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let is_folded = matches!(rest.first(), Some(b' ' | b'\t'));
+        if !is_folded && !is_field(&rest[..length]) {
+            break;
+        }
+        end += length;
+    }
+    end
+}
+
+/// Whether a line has the form `Name: value`.
+fn is_field(line: &[u8]) -> bool {
+    let colon = memchr(b':', line).filter(|colon| *colon > 0);
+    let is_name = |byte: &u8| byte.is_ascii_graphic();
+    colon.is_some_and(|colon| line[..colon].iter().all(is_name))
+}
+
 /// Whether bytes begin with a line of any kind, lines of the form `Name: value`, and an empty line.
 pub(in crate::archive) fn is_head(bytes: &[u8]) -> bool {
     let Some(end) = head_end(bytes) else {
         return false;
     };
     let mut lines = bytes[..end].split(|byte| *byte == b'\n').skip(1);
-    let is_field = |line: &[u8]| {
-        let colon = memchr(b':', line).filter(|colon| *colon > 0);
-        let is_name = |byte: &u8| byte.is_ascii_graphic();
-        colon.is_some_and(|colon| line[..colon].iter().all(is_name))
-    };
     lines.next().is_some_and(is_field)
 }
 
@@ -122,5 +139,10 @@ mod tests {
         assert_eq!(head_end(b"a\r\nb\r\n\r\nc"), Some(8));
         assert_eq!(head_end(b"a\n\nc"), Some(3));
         assert_eq!(head_end(b"a\r\nb\r\n\r"), None);
+        assert_eq!(
+            fields_end(b"HTTP/1.1 200 OK\r\nA: 1\r\n  x\r\n%PDF-1.4 a: b"),
+            28
+        );
+        assert_eq!(fields_end(b"HTTP/1.1 200 OK\r\nA: 1"), 21);
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use self::layout::{Codec, Format, Layout, is_line_end};
 use self::names::{Named, Refused};
-use super::coding::zstd;
+use super::coding::{gzip, zstd};
 use super::input::{Extent, Input};
 use super::stream::{Stream, Tail};
 use super::{Archive, Closed, Refusal, search, wacz};
@@ -38,8 +38,9 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
 fn directory(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     let mut waiting = entries(path, limits).map_err(|error| Error::file(path, error))?;
+    let real = fs::canonicalize(path).ok();
     while let Some(path) = waiting.pop() {
-        match below(&path, limits) {
+        match below(&path, real.as_deref(), limits) {
             Ok(Below::Files(found)) => sources.extend(found),
             Ok(Below::Directory(mut paths)) => waiting.append(&mut paths),
             // Crawlers rename and remove what they have finished.
@@ -57,7 +58,8 @@ enum Below {
     Directory(Vec<PathBuf>),
 }
 
-fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
+/// `top` is the directory that was named.
+fn below(path: &Path, top: Option<&Path>, limits: &Limits) -> io::Result<Below> {
     let kind = fs::symlink_metadata(path)?.file_type();
     let named = Named::of(&path.to_string_lossy());
     Ok(match () {
@@ -69,16 +71,34 @@ fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
             Below::Files(sources)
         }
         () if kind.is_dir() => Below::Directory(entries(path, limits)?),
-        () if named.wants_search() => {
+        () if kind.is_symlink() => {
             let reason = "it is a link, and links in a directory are not followed; name it itself";
-            let reason = match kind.is_symlink() {
-                true => reason,
-                false => "it is no regular file",
-            };
-            Below::Files(vec![unreadable(path, None, reason)])
+            let is_missed = named.wants_search() || leads_to_archives(path, top, limits);
+            let missed = is_missed.then(|| unreadable(path, None, reason));
+            Below::Files(missed.into_iter().collect())
+        }
+        () if named.wants_search() => {
+            Below::Files(vec![unreadable(path, None, "it is no regular file")])
         }
         () => Below::Files(Vec::new()),
     })
+}
+
+/// Whether something is passed over by not following a link whose name says nothing: an archive, or a directory, which
+/// may have some. A directory below `top` is read where it is.
+fn leads_to_archives(path: &Path, top: Option<&Path>, limits: &Limits) -> bool {
+    let Ok(real) = fs::canonicalize(path) else {
+        return false;
+    };
+    if real.is_dir() {
+        return !top.is_some_and(|top| real.starts_with(top));
+    }
+    let found = match real.is_file() {
+        true => file(path, limits, false),
+        false => Ok(None),
+    };
+    let found = found.ok().flatten().unwrap_or_default();
+    found.iter().any(|source| !is_nothing(source))
 }
 
 fn is_nothing(source: &Source) -> bool {
@@ -103,11 +123,12 @@ fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Sou
     let mut head = [0; 4];
     let count = extent.read_at(0, &mut head)?;
     let is_zip = wacz::begins(&head[..count]);
+    let search = search || is_nearly(named.codec, &head[..count]);
     if !is_zip && !named.is_wacz {
         let layout = layout(&extent, limits, &named, search)?;
         return Ok(layout.map(|layout| match layout.is_nothing {
             true if named.is_archive && !named.is_open => {
-                vec![unreadable(path, None, "it ends before its first record")]
+                vec![unreadable(path, None, NOTHING)]
             }
             _ => vec![archive(path, None, &extent, layout)],
         }));
@@ -126,6 +147,17 @@ fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Sou
     }))
 }
 
+/// Whether a file that is called as a compressed one begins nearly as one does: its first bytes are damaged.
+fn is_nearly(codec: Codec, head: &[u8]) -> bool {
+    let magic: &[u8] = match codec {
+        Codec::Gzip => &gzip::MAGIC,
+        Codec::Zstd => &zstd::MAGIC,
+        Codec::Plain => return false,
+    };
+    let alike = magic.iter().zip(head).filter(|(one, other)| one == other);
+    alike.count() + 1 == magic.len()
+}
+
 /// The archives in a WACZ.
 fn in_wacz(path: &Path, extent: &Extent, limits: &Limits) -> io::Result<Vec<Source>> {
     let listing = wacz::members(extent)?;
@@ -136,7 +168,11 @@ fn in_wacz(path: &Path, extent: &Extent, limits: &Limits) -> io::Result<Vec<Sour
         let is_archive = is_archive || named.wants_search();
         let name = Some(member.name);
         match member.extent {
-            Ok(extent) if extent.part.length == 0 => {}
+            Ok(extent) if extent.size() == 0 => {
+                if named.is_archive && !named.is_open {
+                    sources.push(unreadable(path, name, NOTHING));
+                }
+            }
             Ok(extent) => match layout(&extent, limits, &named, is_archive)? {
                 Some(layout) => {
                     let mut source = archive(path, name, &extent, layout);
@@ -558,6 +594,7 @@ const HEADLESS: u64 = 512;
 /// How many members are tried that begin as one should.
 const TRIES: usize = 64;
 
+const NOTHING: &str = "it ends before its first record";
 const NO_MEMBERS: &str =
     "its directory and the heads of its members are damaged; records are looked for in all of it";
 

@@ -28,7 +28,7 @@ pub(in crate::archive) fn by_heads(
             false => head.name == entry.name,
         };
         match heads.iter_mut().find(same) {
-            Some(head) => head.learn(&entry),
+            Some(head) => head.learn(&entry, extent)?,
             None => lost.push(entry),
         }
     }
@@ -171,17 +171,49 @@ fn between(extent: &Extent, gap: Range<u64>) -> io::Result<Option<Member>> {
 impl Entry {
     /// Whether a head is that of the member that the directory describes.
     pub(in crate::archive) fn is_same(&self, head: &Self) -> bool {
-        let facts = |entry: &Self| (entry.method, entry.crc, entry.compressed, entry.size);
-        self.name == head.name && (head.is_open || facts(self) == facts(head))
+        let way = |entry: &Self| (entry.method, entry.is_encrypted);
+        self.name == head.name
+            && way(self) == way(head)
+            && (head.is_open || self.has_facts_of(head))
+    }
+
+    /// Whether a head tells the lengths and the checksum that the directory does.
+    pub(in crate::archive) fn has_facts_of(&self, head: &Self) -> bool {
+        let facts = |entry: &Self| (entry.crc, entry.compressed, entry.size);
+        facts(self) == facts(head)
+    }
+
+    /// Whether a member whose bytes begin at `start` ends where the directory says: its lengths stand there, or something
+    /// else of the ZIP file begins.
+    pub(in crate::archive) fn ends(&self, extent: &Extent, start: u64) -> io::Result<bool> {
+        let end = start.saturating_add(self.compressed);
+        let mut bytes = [0; 24];
+        let count = extent.read_at(end, &mut bytes)?;
+        let bytes = &bytes[..count];
+        let Some(told) = bytes.strip_prefix(b"PK\x07\x08") else {
+            let is_told = self.is_told(bytes, 4) || self.is_told(bytes, 8);
+            return Ok(is_told || is_mark(extent, end)?);
+        };
+        Ok(self.is_told(told, 4) || self.is_told(told, 8))
+    }
+
+    /// Whether bytes are its checksum and its two lengths, as numbers of `width` bytes.
+    fn is_told(&self, bytes: &[u8], width: usize) -> bool {
+        let mut wanted = self.crc.to_le_bytes().to_vec();
+        for length in [self.compressed, self.size] {
+            wanted.extend(&length.to_le_bytes()[..width]);
+        }
+        bytes.starts_with(&wanted)
     }
 
     /// Takes what the directory knows and the head does not.
-    fn learn(&mut self, entry: &Self) {
-        if self.is_open || entry.is_verified {
+    fn learn(&mut self, entry: &Self, extent: &Extent) -> io::Result<()> {
+        let is_right = entry.is_verified || self.is_open && entry.ends(extent, self.start)?;
+        if is_right {
             (self.compressed, self.size) = (entry.compressed, entry.size);
             (self.crc, self.is_open) = (entry.crc, false);
-            self.method = entry.method;
         }
+        Ok(())
     }
 
     /// Finds out how long a member is that ends before `bound`, and whether its checksum is known. `may_grow` says that bytes

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the catalog, and the order of captures does not matter, so it runs on all cores.
 
+pub(crate) mod coded;
 pub(crate) mod digests;
 pub(super) mod member;
 pub(crate) mod types;
@@ -16,6 +17,7 @@ use document::digest::Digests;
 use document::media_type::{self, MediaType};
 use document::url::{self, Normal, Rules};
 
+use self::coded::Shown;
 use super::judging::{Document, Judging, Ticket};
 use super::order::DigestRule;
 use super::spool::{Spool, Spooled, Trouble};
@@ -145,7 +147,7 @@ impl Examiner<'_> {
         };
         let head = &head[..length];
         let media_type = media_type::decide(capture.declared.as_deref(), head);
-        self.refuse_coded(capture, &media_type)?;
+        self.refuse_coded(capture, &media_type, head)?;
         if self.types.contains(&media_type.decided) {
             self.check_digests(body, true);
             let found = self.document(&url.url, None, media_type, head, body)?;
@@ -217,22 +219,21 @@ impl Examiner<'_> {
 
     /// Refuses bytes that may have a coding which was not undone, unless they show what they are. They would be stored
     /// under the type of the document that is in them.
-    fn refuse_coded(&self, capture: &Capture, media_type: &MediaType) -> Result<(), Skipped> {
+    fn refuse_coded(
+        &self,
+        capture: &Capture,
+        media_type: &MediaType,
+        head: &[u8],
+    ) -> Result<(), Skipped> {
         let Some(coding) = &capture.coding else {
             return Ok(());
         };
-        let sniffed = media_type.sniffed.as_deref();
-        if sniffed.is_some_and(|sniffed| !CODED.contains(&sniffed)) {
-            return Ok(());
-        }
-        match media_type.told() {
-            Some(told) if !self.types.contains(told) => {
+        match (coded::shows(coding, media_type, head), media_type.told()) {
+            (Shown::Plain, _) | (Shown::Unknown, None) => Ok(()),
+            (_, Some(told)) if !self.types.contains(told) => {
                 Err(skipped(SkipReason::MediaType, told.to_owned()))
             }
-            _ => {
-                let reason = format!("the content coding {coding} cannot be undone");
-                Err(skipped(SkipReason::Unreadable, reason))
-            }
+            _ => Err(skipped(SkipReason::Unreadable, coded::reason(coding))),
         }
     }
 
@@ -429,13 +430,6 @@ const PAGES: [&str; 5] = [
     "text/css",
     "text/javascript",
     "application/javascript",
-];
-/// The look of content codings.
-const CODED: [&str; 4] = [
-    "application/x-bzip2",
-    "application/x-compress",
-    "application/x-xz",
-    "application/zstd",
 ];
 /// Words in types that do not tell what a document is.
 const VAGUE: [&str; 8] = [

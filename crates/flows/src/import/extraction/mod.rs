@@ -10,6 +10,7 @@ pub(super) mod place;
 pub(super) mod row;
 mod segment;
 pub(super) mod table;
+mod temporary;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek};
@@ -18,7 +19,7 @@ use std::time::{Instant, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use catalog::{ImportCounters, ImportState, ImportWarning};
-use crawl::Source;
+use crawl::{Roots, Source};
 use data_encoding::HEXLOWER;
 use harvester::Stop;
 use serde::Serialize;
@@ -457,7 +458,7 @@ impl Stamp {
     }
 
     fn digest(&self, path: &Path) -> anyhow::Result<String> {
-        let file = File::open(path).and_then(|file| digest(&file));
+        let file = Roots::default().open(path).and_then(|file| digest(&file));
         let (digest, size) =
             file.with_context(|| format!("`{}` cannot be read", path.display()))?;
         if size != self.size {

@@ -8,17 +8,24 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
+use crawl::Roots;
 use store::Objects;
 use tempfile::NamedTempFile;
 
 use super::super::place as collection;
 use super::super::place::of_store;
+use super::temporary;
 
 /// A place of results.
 #[derive(Debug)]
 pub(in crate::import) enum ResultPlace {
     Directory(PathBuf),
     Store(Box<dyn Objects>),
+}
+
+/// Opens a file; a pipe in its place is not waited for.
+fn regular(path: &Path) -> io::Result<File> {
+    Roots::default().open(path)
 }
 
 impl ResultPlace {
@@ -69,7 +76,9 @@ impl ResultPlace {
     /// A file to be filled, and then put.
     pub(in crate::import) fn new_file(&self) -> anyhow::Result<NamedTempFile> {
         let made = match self {
-            Self::Directory(directory) => NamedTempFile::new_in(directory.join(TEMPORARY)),
+            Self::Directory(directory) => tempfile::Builder::new()
+                .prefix(&temporary::prefix())
+                .tempfile_in(directory.join(TEMPORARY)),
             Self::Store(_) => NamedTempFile::new(),
         };
         made.with_context(|| format!("`{}` cannot be written", self.shown(TEMPORARY)))
@@ -78,7 +87,9 @@ impl ResultPlace {
     /// Where large documents wait on this machine while they are read.
     pub(in crate::import) fn spool(&self) -> anyhow::Result<tempfile::TempDir> {
         let made = match self {
-            Self::Directory(directory) => tempfile::tempdir_in(directory.join(TEMPORARY)),
+            Self::Directory(directory) => tempfile::Builder::new()
+                .prefix(&temporary::prefix())
+                .tempdir_in(directory.join(TEMPORARY)),
             Self::Store(_) => tempfile::tempdir(),
         };
         made.with_context(|| format!("`{}` cannot be written", self.shown(TEMPORARY)))
@@ -118,7 +129,7 @@ impl ResultPlace {
         let unread = || format!("`{}` cannot be read", self.shown(path));
         let opened: io::Result<Box<dyn Read>> = match self {
             Self::Directory(directory) => {
-                File::open(directory.join(path)).map(|file| Box::new(file) as Box<dyn Read>)
+                regular(&directory.join(path)).map(|file| Box::new(file) as Box<dyn Read>)
             }
             Self::Store(objects) => objects
                 .get(path)
@@ -139,7 +150,7 @@ impl ResultPlace {
     pub(in crate::import) fn fetch(&self, path: &str) -> anyhow::Result<Option<File>> {
         let unread = || format!("`{}` cannot be read", self.shown(path));
         match self {
-            Self::Directory(directory) => match File::open(directory.join(path)) {
+            Self::Directory(directory) => match regular(&directory.join(path)) {
                 Ok(file) => Ok(Some(file)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error).with_context(unread),
@@ -193,7 +204,8 @@ impl ResultPlace {
         for entry in entries.flatten() {
             let is_old = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > FORGOTTEN);
             let modified = entry.metadata().and_then(|metadata| metadata.modified());
-            if modified.is_ok_and(is_old) {
+            let name = entry.file_name();
+            if temporary::is_abandoned(&name.to_string_lossy()) || modified.is_ok_and(is_old) {
                 remove(&entry.path());
             }
         }

@@ -1,12 +1,13 @@
 //! Gathers what the threads found, in the order of the source, into groups.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
-use crawl::{Capture, Place, RecordCheck, SourceEvent};
+use crawl::{Capture, Checked, Place, RecordCheck, SourceEvent};
 use document::url::{self, Normal, Rules};
 use document::{digest, media_type};
 
@@ -41,6 +42,8 @@ pub(in crate::import) struct Gatherer<'a> {
     /// Captures that are still read, if not all are; and whether there were more.
     pub(in crate::import) left: Option<&'a AtomicU64>,
     pub(in crate::import) is_enough: bool,
+    /// The SHA-1 of bodies as they were transferred, of documents whose bytes are others: revisits name the first.
+    pub(in crate::import) transferred: HashMap<String, String>,
 }
 
 impl Gatherer<'_> {
@@ -222,6 +225,9 @@ impl Gatherer<'_> {
             held,
             ticket,
         } = found;
+        if member.is_none() {
+            self.note_transferred(capture, &digests.sha1_hex());
+        }
         let content = ContentRow::Bytes {
             sha1: digests.sha1_hex(),
             sha256: digests.sha256_hex(),
@@ -264,6 +270,17 @@ impl Gatherer<'_> {
         self.group.push(row, Some(content));
     }
 
+    /// Notes by which digest revisits name a document whose body had chunks or a coding.
+    fn note_transferred(&mut self, capture: &Capture, sha1: &str) {
+        let is_other = matches!(capture.digests.payload, Checked::Differs(_));
+        let written = capture.digest.as_deref().and_then(digest::sha1_written);
+        if let Some(written) = written.filter(|written| written != sha1 && !is_other)
+            && self.transferred.len() < TRANSFERRED
+        {
+            self.transferred.insert(written, sha1.to_owned());
+        }
+    }
+
     fn revisit(&mut self, capture: &Capture, url: Normal) {
         // The catalog remembers revisits of what it does not know. Pages and pictures are most of them, and no documents.
         let declared = capture.declared.as_deref();
@@ -273,6 +290,7 @@ impl Gatherer<'_> {
             return;
         }
         let sha1 = capture.digest.as_deref().and_then(digest::sha1_written);
+        let sha1 = sha1.map(|sha1| self.transferred.get(&sha1).cloned().unwrap_or(sha1));
         let row = self.row(capture, url, ContentRow::Revisit { sha1 });
         self.group.push(row, None);
     }
@@ -358,6 +376,9 @@ impl Gatherer<'_> {
 }
 
 /// Whether a server that says so has hardly sent a document under a wrong name.
+/// So many bodies are remembered of one source.
+const TRANSFERRED: usize = 1_000_000;
+
 fn is_other(declared: &str) -> bool {
     let kind = declared.split('/').next();
     matches!(kind, Some("image" | "audio" | "video" | "font"))

@@ -83,7 +83,7 @@ impl Group {
 }
 
 /// A document that is text lies where its text would.
-fn is_text(row: &CaptureRow) -> bool {
+pub(in crate::import) fn is_text(row: &CaptureRow) -> bool {
     matches!(&row.content, ContentRow::Bytes { extension, .. } if extension == "txt")
 }
 

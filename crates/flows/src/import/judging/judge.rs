@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use catalog::{Judgement, JudgementRow, KnownContent};
 use classifier::{Answer, Classifier, Decision, Kind};
 use rustix::fs::MemfdFlags;
@@ -112,6 +112,26 @@ impl<'a> Judge<'a> {
             return Judged::without(Verdict::Stopped, document.held);
         }
         self.decide(document, extracted, correction)
+    }
+
+    /// The text of a document that was judged before; none if it cannot be kept.
+    pub(in crate::import) fn text_of(
+        &self,
+        held: &Spooled,
+        media_type: &str,
+    ) -> anyhow::Result<Option<Spooled>> {
+        let extracted = self.extractor.extract_from(file(held)?, media_type);
+        if self.is_stopped() {
+            bail!("stopped while the text of a document was read");
+        }
+        if extracted.text.trim().is_empty() {
+            return Ok(None);
+        }
+        match self.spool.hold_text(extracted.text) {
+            Ok(text) => Ok(Some(text)),
+            Err(Trouble::Write(error)) => Err(error),
+            Err(Trouble::TooLong(_) | Trouble::Read(_) | Trouble::Stopped) => Ok(None),
+        }
     }
 
     pub(in crate::import) fn is_stopped(&self) -> bool {

@@ -12,15 +12,18 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use catalog::{
     CaptureOutcome, CaptureRow, ContentRow, GroupCommit, GroupOutcome, Import, ImportCounters,
-    ImportWarning, Placement, SourcePosition,
+    ImportWarning, JudgementRow, Placement, SourcePosition,
 };
 use harvester::Stop;
 use store::Collection;
+use text::Outcome;
 
 use self::unsaved::Unsaved;
 use super::events::{Fate, FateKind, Stage};
 use super::flow::{Kept, Start};
+use super::group::resolve::is_text;
 use super::group::{Content, Group, ReportLine};
+use super::judging::Judge;
 use super::review;
 use super::spool::Spooled;
 use crate::Holdings;
@@ -36,6 +39,8 @@ pub(super) struct Keeping<'a> {
     /// The pulse of the job, if it is one: who was not heard of writes no file.
     pulse: Option<(&'a Pulse, &'a Stop)>,
     last_beat: Mutex<Instant>,
+    /// Who reads documents for their text, if that is wanted.
+    judge: Option<&'a Judge<'a>>,
     /// Revisits of what was not known when they came: the MD5 of their URL, the URL and the place.
     revisits: Mutex<Vec<[String; 3]>>,
 }
@@ -54,8 +59,14 @@ impl<'a> Keeping<'a> {
             import: Mutex::new(import),
             pulse,
             last_beat: Mutex::new(Instant::now()),
+            judge: None,
             revisits: Mutex::default(),
         }
+    }
+
+    /// Lets documents be read for their text.
+    pub(super) fn with_judge(self, judge: Option<&'a Judge<'a>>) -> Self {
+        Self { judge, ..self }
     }
 
     /// Stores what is new in a group and commits it. Returns what became of each, in the order of the source.
@@ -126,8 +137,9 @@ impl<'a> Keeping<'a> {
                     continue;
                 };
                 // One without a content was saved in the round before, under the number that is reserved for it.
-                if let Some(content) = group.contents[at].take() {
+                if let Some(mut content) = group.contents[at].take() {
                     self.hold()?;
+                    self.complete(&group.rows[at], &group.judgements, &mut content)?;
                     let row = (at, &group.rows[at]);
                     unsaved.save(self.collection, row, *number, content, &mut group.warnings)?;
                 }
@@ -139,6 +151,26 @@ impl<'a> Keeping<'a> {
             unsaved.count(&mut group.counters, before)?;
             unsaved.leave_out(&mut group.rows, &mut group.contents, &mut group.told);
         }
+    }
+
+    /// Reads a document whose text was not read because it was stored, and is gone by now: the last document with these
+    /// bytes got others meanwhile.
+    fn complete(
+        &self,
+        row: &CaptureRow,
+        judgements: &[JudgementRow],
+        content: &mut Content,
+    ) -> anyhow::Result<()> {
+        let (Some(judge), ContentRow::Bytes { sha1, .. }) = (self.judge, &row.content) else {
+            return Ok(());
+        };
+        let is_judged = |judgement: &JudgementRow| {
+            judgement.sha1 == *sha1 && judgement.outcome == Outcome::Text.to_string()
+        };
+        if content.text.is_none() && !is_text(row) && judgements.iter().any(is_judged) {
+            content.text = judge.text_of(&content.held, &row.media_type)?;
+        }
+        Ok(())
     }
 
     fn remember_revisits(&self, rows: &[CaptureRow], outcomes: &[CaptureOutcome]) {
@@ -258,7 +290,9 @@ fn unresolved(url: &str, source: &str) -> ImportWarning {
     ImportWarning {
         file: file.to_owned(),
         offset: offset.parse().ok(),
-        reason: format!("{url}: a revisit of what no import has brought; import its original"),
+        reason: format!(
+            "{url}: a revisit whose original is not found by its digest; import the original"
+        ),
         kind: "revisits".to_owned(),
     }
 }

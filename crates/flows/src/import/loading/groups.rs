@@ -34,6 +34,8 @@ pub(super) struct Groups<'a> {
     /// How many rows are known to the catalog.
     skip: u64,
     is_over: bool,
+    /// Whether the bytes of documents could not be read.
+    pub(super) is_incomplete: bool,
 }
 
 impl<'a> Groups<'a> {
@@ -71,6 +73,7 @@ impl<'a> Groups<'a> {
             position: 0,
             skip: 0,
             is_over: false,
+            is_incomplete: false,
         })
     }
 
@@ -133,7 +136,7 @@ impl<'a> Groups<'a> {
 
     /// Adds a row to a group.
     fn add(
-        &self,
+        &mut self,
         group: &mut Group,
         mut row: Row,
         held: Option<Result<Spooled, String>>,
@@ -172,6 +175,7 @@ impl<'a> Groups<'a> {
         let held = match held.unwrap_or_else(|| Err("its bytes are nowhere".to_owned())) {
             Ok(held) => held,
             Err(reason) => {
+                self.is_incomplete = true;
                 let left = skipped(SkipReason::Unreadable, reason);
                 group.leave(&capture.url, &place, &left);
                 return Ok(());

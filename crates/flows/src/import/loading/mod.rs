@@ -62,8 +62,10 @@ pub struct Loaded {
     pub loaded: u64,
     /// Sources that were loaded before, or by another loader.
     pub known: u64,
-    /// Results that cannot be loaded.
+    /// Results that cannot be loaded, or not completely.
     pub refused: u64,
+    /// Results of archives that could not be read completely when they were extracted.
+    pub incomplete: u64,
     /// Why not, of the first of them.
     pub problems: Vec<String>,
     /// The imports in the history.
@@ -94,8 +96,12 @@ pub fn load(
         tell,
         loaded: Loaded::new(sources.len(), &refused),
     };
+    let keys: Vec<_> = sources.iter().map(|one| one.key.clone()).collect();
+    let incomplete = sources.iter().filter(|one| one.is_incomplete()).count();
     loading.all(sources)?;
+    loading.clear_abandoned(&keys)?;
     let mut loaded = loading.loaded;
+    loaded.incomplete = incomplete as u64;
     loaded.seconds = began.elapsed().as_secs_f64();
     loaded.conclude();
     Ok(loaded)
@@ -154,6 +160,25 @@ impl Loading<'_> {
             pending.retain(|one| !settled.contains(&one.key));
         }
         self.loaded.state = ImportState::Cancelled;
+        Ok(())
+    }
+
+    /// Removes files that loaders placed which were killed, where other loaders have loaded all of their sources since:
+    /// what is needed of these lies under other numbers.
+    fn clear_abandoned(&self, keys: &[String]) -> anyhow::Result<()> {
+        let catalog = self.holdings.catalog();
+        for (import, numbers) in self.holdings.wait(catalog.abandoned_imports(keys))? {
+            for number in numbers {
+                if self.holdings.wait(catalog.content(number))?.is_some() {
+                    continue;
+                }
+                for file in self.collection.files_of(number)? {
+                    self.collection.remove_file(&file.path)?;
+                }
+            }
+            self.collection.sync()?;
+            self.holdings.wait(catalog.forget_reserved(import))?;
+        }
         Ok(())
     }
 
@@ -306,13 +331,25 @@ impl Loading<'_> {
                 return Ok(false);
             };
             let is_end = group.source_done;
+            if groups.is_incomplete {
+                let import = keeping.lock();
+                self.holdings.wait(catalog.note_unread_bytes(&import))?;
+            }
             keeping.keep(group)?;
             if self.stop.is_set() && !is_end {
                 return Ok(false);
             }
         }
+        let key = std::slice::from_ref(&one.key);
+        match self.holdings.wait(catalog.loaded_extractions(key))?.is_empty() {
+            false => settled.loaded += 1,
+            // It may be mended, and is loaded again then.
+            true => settled.refused.push(format!(
+                "`{}`: documents could not be read, see the report; load it again when its bytes are back",
+                one.entry.path
+            )),
+        }
         settled.keys.insert(one.key.clone());
-        settled.loaded += 1;
         Ok(true)
     }
 }
@@ -336,6 +373,7 @@ impl Loaded {
             loaded: 0,
             known: 0,
             refused: refused.len() as u64,
+            incomplete: 0,
             problems: problems.take(PROBLEMS).collect(),
             imports: Vec::new(),
             counters: ImportCounters::default(),
@@ -367,6 +405,13 @@ impl Loaded {
         }
         if self.refused > 0 && self.reason.is_none() {
             self.reason = Some(format!("{} results could not be loaded", self.refused));
+        }
+        if self.incomplete > 0 && self.state == ImportState::Ok {
+            self.state = ImportState::Incomplete;
+            self.reason = Some(format!(
+                "{} results are those of archives that could not be read completely",
+                self.incomplete
+            ));
         }
         if self.state == ImportState::Cancelled && self.reason.is_none() {
             self.reason = Some("stopped; what came so far is kept".to_owned());

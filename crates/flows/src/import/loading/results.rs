@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use catalog::ImportState;
+
+use super::super::ending::Imported;
 use super::super::extraction::entry::{Entry, ResultName};
 use super::super::extraction::place::{ResultPlace, SOURCES};
 use crate::message;
@@ -67,6 +70,11 @@ impl Results {
 }
 
 impl SourceResult {
+    /// Whether something of its archive could not be extracted.
+    pub(super) fn is_incomplete(&self) -> bool {
+        Imported::state_of(&self.entry.facts.counters).0 != ImportState::Ok
+    }
+
     fn read(
         place: &Arc<ResultPlace>,
         name: ResultName,

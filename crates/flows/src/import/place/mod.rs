@@ -48,8 +48,13 @@ pub(super) fn for_import(
         true => open(holdings, &place, durability)?,
         false => open(holdings, &settled, durability)?,
     };
-    let greatest = collection.greatest_number()?;
-    let next = holdings.wait(holdings.catalog().next_number())?;
+    let (greatest, next) = numbers(holdings, &collection)?;
+    if greatest.is_some() && holdings.wait(holdings.catalog().is_behind())? {
+        bail!(
+            "the catalog is older than the collection in `{}`, and its repair has not come to its end; garner verify --repair takes in what is there",
+            collection.absolute("").display()
+        );
+    }
     if let Some(greatest) = greatest.filter(|greatest| *greatest >= next) {
         bail!(
             "document {greatest} lies in `{}`, and the catalog knows numbers below {next} only: it is older than the collection; garner verify --repair takes in what is there",
@@ -57,6 +62,18 @@ pub(super) fn for_import(
         );
     }
     Ok(collection)
+}
+
+/// Whether documents lie in the collection under numbers that the catalog has not given out.
+pub(super) fn is_ahead(holdings: &Holdings, collection: &Collection) -> anyhow::Result<bool> {
+    let (greatest, next) = numbers(holdings, collection)?;
+    Ok(greatest.is_some_and(|greatest| greatest >= next))
+}
+
+/// The greatest number of the collection, and the next one of the catalog.
+fn numbers(holdings: &Holdings, collection: &Collection) -> anyhow::Result<(Option<i64>, i64)> {
+    let greatest = collection.greatest_number()?;
+    Ok((greatest, holdings.wait(holdings.catalog().next_number())?))
 }
 
 /// Where documents go if nobody says so: into the store of records, if there is one.

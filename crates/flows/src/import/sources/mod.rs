@@ -235,7 +235,8 @@ impl Sources {
                 .into_iter()
                 .find_map(|path| self.roots.open(Path::new(path)).ok()),
         };
-        if let Some(file) = file {
+        // One that is refused may be a directory: a link to one.
+        if let Some(file) = file.filter(|file| file.metadata().is_ok_and(|it| it.is_file())) {
             file.take(most).read_to_end(&mut beginning)?;
         }
         if source.only_tells()

@@ -3,6 +3,8 @@
 //! A kill at any moment leaves each of them whole somewhere in the collection, together with its `.met` file, for the
 //! next repair to find.
 
+use std::collections::HashSet;
+
 use catalog::{
     CaptureRow, ContentEntry, ContentRow, DocumentEntry, DocumentState, GroupCommit,
     ImportCounters, ParentRow, Placement,
@@ -96,10 +98,12 @@ impl Verifying<'_> {
         if known.is_none() && self.holdings.wait(catalog.is_content_free(orphan.number))? {
             import.prefer(sha1, orphan.number);
         }
+        let mut given = HashSet::new();
         for one in told {
-            if let Some(number) = one.document.number
-                && self.holdings.wait(catalog.is_free(number))?
-            {
+            // An old file tells no number: its first document had that of its bytes.
+            let number = one.document.number.unwrap_or(orphan.number);
+            if !given.contains(&number) && self.holdings.wait(catalog.is_document_free(number))? {
+                given.insert(number);
                 import.prefer_document(&one.md5, number);
             }
         }
@@ -140,7 +144,10 @@ impl Verifying<'_> {
             rows: &rows,
             placements: &placements,
             source: 0,
-            position: 0,
+            position: import
+                .positions()
+                .first()
+                .map_or(0, |source| source.position),
             source_done: false,
             counters: ImportCounters::default(),
             warnings: &[],

@@ -20,6 +20,8 @@ pub(super) struct Looked {
     pub(super) problem: Option<Problem>,
     /// Its `.met` file.
     pub(super) metadata: Metadata,
+    /// Whether its text is known and not beside it. A store that is away has lost nothing.
+    pub(super) lacks_text: bool,
 }
 
 /// The faults of a file.
@@ -76,9 +78,14 @@ pub(super) fn contents(
             return Ok(());
         };
         after = last.number;
+        let numbers: Vec<_> = page.iter().map(|content| content.number).collect();
+        let with_text = holdings.wait(holdings.catalog().with_stored_text(&numbers))?;
         for (content, looked) in page.iter().zip(all(collection, &page, threads, &|| false)) {
             let lost = || anyhow::anyhow!("a thread was lost");
-            take(content, looked.ok_or_else(lost)?)?;
+            let mut looked = looked.ok_or_else(lost)?;
+            looked.lacks_text =
+                with_text.contains(&content.number) && lacks_text(collection, content.number);
+            take(content, looked)?;
         }
     }
 }
@@ -125,7 +132,13 @@ pub(super) fn look_at(collection: &Collection, content: &ContentEntry) -> Looked
     Looked {
         problem: problem(collection, content),
         metadata,
+        lacks_text: false,
     }
+}
+
+/// Whether no text lies under a number.
+pub(super) fn lacks_text(collection: &Collection, number: i64) -> bool {
+    matches!(collection.size(&Collection::text_path(number)), Ok(None))
 }
 
 /// The content of a `.met` file, if there is one. That it cannot be read does not mean that there is none.

@@ -8,11 +8,13 @@ mod comparing;
 mod orphans;
 mod repair;
 mod repairing;
+mod texts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{anyhow, bail};
 use harvester::Stop;
+use process::Confiner;
 use serde::Serialize;
 use store::Collection;
 
@@ -41,6 +43,8 @@ pub struct Verification {
     pub unreadable: u64,
     /// Documents without their `.met` file.
     pub without_metadata: u64,
+    /// Documents whose text is not beside them any more.
+    pub without_text: u64,
     /// Files without a row.
     pub orphans: u64,
     /// Of these, those that an import placed which did not come to its end.
@@ -67,12 +71,14 @@ pub struct Finding {
 }
 
 /// How a collection is verified.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct VerifyOptions {
     /// Whether what can be repaired is.
     pub repair: bool,
     /// How many threads read.
     pub threads: usize,
+    /// How this program executes itself so that texts which are missing can be read again; without, they are not.
+    pub confiner: Option<Confiner>,
 }
 
 /// The repair of a finding.
@@ -94,7 +100,7 @@ impl Verification {
 
     fn problems(&self) -> u64 {
         let files = self.missing + self.damaged + self.unreadable + self.without_metadata;
-        files + self.orphans + self.unused
+        files + self.without_text + self.orphans + self.unused
     }
 
     /// In one line.
@@ -110,6 +116,7 @@ impl Verification {
             (self.damaged, "files have other bytes"),
             (self.unreadable, "files cannot be read"),
             (self.without_metadata, "documents have no .met file"),
+            (self.without_text, "documents have lost their text"),
             (self.orphans, "files belong to nothing"),
             (self.unused, "contents belong to no document"),
         ] {
@@ -158,7 +165,7 @@ pub fn verify(
 ) -> anyhow::Result<Verification> {
     let collection = place::of_holdings(holdings)?;
     if !options.repair {
-        let verifying = Verifying::new(holdings, &collection, None);
+        let verifying = Verifying::new(holdings, &collection, None, None);
         return look_through(verifying, options.threads, told);
     }
     let contents = holdings.wait(holdings.catalog().contents_from(0, 1))?;
@@ -168,9 +175,10 @@ pub fn verify(
             collection.absolute("").display()
         );
     }
-    let (repairing, left) = Repairing::begin(holdings)?;
+    let (repairing, left) = Repairing::begin(holdings, place::is_ahead(holdings, &collection)?)?;
     let worked = repairing.alive(|| {
-        let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
+        let mut verifying =
+            Verifying::new(holdings, &collection, Some(&repairing), options.confiner);
         verifying.remove_left(left)?;
         // Removals that were interrupted: their files belong to the trash.
         tidy_trash(holdings)?;
@@ -216,6 +224,7 @@ fn path_of(content: &catalog::ContentEntry) -> String {
 
 const NO_METADATA: &str = "the .met file is missing or tells of something else";
 const ORPHAN: &str = "no row speaks of the file";
+const NO_TEXT: &str = "the text of the document is missing";
 const UNUSED: &str = "no document has this content";
 
 const PAGE: u64 = 500;

@@ -6,6 +6,7 @@ use store::{CollectionFile, FileKind};
 
 use super::Repair;
 use super::adopt::{Adopted, Orphan};
+use super::comparing::lacks_text;
 use super::repair::Verifying;
 
 /// The files of a number.
@@ -123,6 +124,8 @@ fn settle(
                         false => verifying.follow(&text, *to)?,
                     };
                     verifying.note_orphan(text.path, repair);
+                } else {
+                    complete(verifying, *to)?;
                 }
             }
             // Nothing is known of it, so what may belong to it stays as well.
@@ -138,6 +141,19 @@ fn settle(
     for file in rest {
         let aside = verifying.set_aside(&file.path)?;
         verifying.note_orphan(file.path, aside);
+    }
+    Ok(())
+}
+
+/// Brings the text of a document back that was taken in without it.
+fn complete(verifying: &mut Verifying<'_>, number: i64) -> anyhow::Result<()> {
+    let catalog = verifying.holdings.catalog();
+    let with_text = verifying
+        .holdings
+        .wait(catalog.with_stored_text(&[number]))?;
+    if with_text.contains(&number) && lacks_text(verifying.collection, number) {
+        let content = verifying.holdings.wait(catalog.content(number))?;
+        return content.map_or(Ok(()), |content| verifying.missing_text(&content));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use anyhow::Context;
 use catalog::{ContentEntry, Superfluous};
+use process::Confiner;
 use store::{Collection, CollectionFile};
 
 use super::adopt::{Adopted, Orphan};
@@ -18,6 +19,7 @@ pub(super) struct Verifying<'a> {
     pub(super) holdings: &'a Holdings,
     pub(super) collection: &'a Collection,
     pub(super) repairing: Option<&'a Repairing<'a>>,
+    pub(super) confiner: Option<Confiner>,
     pub(super) result: Verification,
 }
 
@@ -26,11 +28,13 @@ impl<'a> Verifying<'a> {
         holdings: &'a Holdings,
         collection: &'a Collection,
         repairing: Option<&'a Repairing<'a>>,
+        confiner: Option<Confiner>,
     ) -> Self {
         Self {
             holdings,
             collection,
             repairing,
+            confiner,
             result: Verification {
                 digested: true,
                 ..Verification::default()
@@ -87,7 +91,10 @@ impl<'a> Verifying<'a> {
                 self.result.note(path, reason, Repair::None);
             }
         }
-        Ok(())
+        match looked.lacks_text {
+            true => self.missing_text(content),
+            false => Ok(()),
+        }
     }
 
     /// Tells of a content that no document has; a repair forgets them all at once. An import may count on it, or has

@@ -20,8 +20,11 @@ pub(super) struct Repairing<'a> {
 
 impl<'a> Repairing<'a> {
     /// Begins, and tells which files imports were about to remove when they were killed.
-    pub(super) fn begin(holdings: &'a Holdings) -> anyhow::Result<(Self, Vec<Superfluous>)> {
-        let begun = holdings.catalog().begin_repair(LEASE);
+    pub(super) fn begin(
+        holdings: &'a Holdings,
+        is_behind: bool,
+    ) -> anyhow::Result<(Self, Vec<Superfluous>)> {
+        let begun = holdings.catalog().begin_repair(LEASE, is_behind);
         let (import, left) = holdings.wait(begun)?;
         let repairing = Self {
             holdings,

@@ -260,7 +260,7 @@ pub(crate) fn named_by_environment() -> Option<PathBuf> {
 pub(crate) use self::environment::unknown as unknown_variables;
 
 /// The tables that describe one site at the top level of a file. `[admin]` is not among them: workers have it too.
-pub(super) const SITE_TABLES: [&str; 15] = [
+pub(super) const SITE_TABLES: [&str; 16] = [
     "server",
     "repository",
     "pages",
@@ -273,6 +273,7 @@ pub(super) const SITE_TABLES: [&str; 15] = [
     "fixity",
     "plugin",
     "set",
+    "rights",
     "index",
     "records",
     "robots",

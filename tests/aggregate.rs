@@ -2,6 +2,8 @@
 //! garner, and while everything changes.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,7 +70,7 @@ impl Place {
 
     fn import_example(&self) {
         let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
-        self.run(&["import", crawl.to_str().unwrap(), "--quiet"]);
+        self.run(&["import", crawl.to_str().unwrap(), "--text", "--quiet"]);
     }
 
     /// Exposes the catalog, with the keys of `[aggregator]`.
@@ -174,6 +176,7 @@ fn documents_are_exposed_by_value_with_sets_and_digests() {
     let all = server.all();
     assert!(!all.is_empty());
     let schemas = Schemas::load();
+    let mut titled = 0;
     for header in all.iter().filter(|header| !header.deleted) {
         assert!(header.identifier.starts_with("oai:a.example:document:"));
         let number = header.identifier.rsplit_once(':').unwrap().1;
@@ -185,6 +188,16 @@ fn documents_are_exposed_by_value_with_sets_and_digests() {
                 .texts("identifier")
                 .contains(&shown["url"].as_str().unwrap().to_owned())
         );
+        for element in ["title", "language"] {
+            let known = shown[element].as_str().map(str::to_owned);
+            titled += usize::from(element == "title" && known.is_some());
+            assert_eq!(
+                record.texts(element),
+                Vec::from_iter(known),
+                "{}",
+                record.xml
+            );
+        }
         let didl = server.record(&header.identifier, "oai_didl");
         let file = std::fs::read(shown["path"].as_str().unwrap()).unwrap();
         assert_eq!(didl.by_value().unwrap(), file);
@@ -197,6 +210,7 @@ fn documents_are_exposed_by_value_with_sets_and_digests() {
             assert_eq!(valid, Ok(()), "{}", answer.xml);
         }
     }
+    assert!(titled > 1, "{titled} documents have a title");
     let sets = server.ask("verb=ListSets").texts("setSpec");
     for set in ["document", "document:mime:application:pdf", "document:host"] {
         assert!(sets.contains(&set.to_owned()), "{set}: {sets:?}");
@@ -631,6 +645,28 @@ fn files_of_documents_are_given_to_those_alone_who_may_see_them() {
 }
 
 #[test]
+fn an_aggregator_ends_in_good_order_while_somebody_is_connected() {
+    let (_fixture, source) = site(&["a.html"]);
+    let place = Place::sqlite();
+    place.harvest(&source.base_url, "oai_dc");
+    let server = place.serve("");
+    let (authority, path) = server.base_url["http://".len()..].split_once('/').unwrap();
+    let mut connection = TcpStream::connect(authority).unwrap();
+    write!(
+        connection,
+        "GET /{path}?verb=Identify HTTP/1.1\r\nHost: {authority}\r\n\r\n"
+    )
+    .unwrap();
+    let mut begin = [0; 12];
+    connection.read_exact(&mut begin).unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200");
+
+    let log = server.stop();
+
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+#[test]
 fn tokens_outlive_the_process() {
     let (_fixture, source) = site(&["a.html", "b.txt", "c.txt"]);
     let place = Place::sqlite();
@@ -639,7 +675,7 @@ fn tokens_outlive_the_process() {
     let server = place.serve_at("pages.identifiers = 1", &listen);
     let first = server.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");
     let token = first.token().unwrap();
-    drop(server);
+    server.stop();
 
     let server = place.serve_at("pages.identifiers = 1", &listen);
 

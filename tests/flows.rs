@@ -74,7 +74,7 @@ mod managed;
 mod monitoring;
 /// Beside another web server, a real nginx.
 mod origin;
-/// Additions of a webmaster: metadata formats by plug-ins, sets by URLs, containers for Identify.
+/// Additions of a webmaster: metadata formats by plug-ins, sets by URLs and plug-ins, containers for Identify.
 mod own_metadata;
 /// Answers as pages for browsers, as XML for programs.
 mod pages;
@@ -98,6 +98,8 @@ mod retrieve;
 mod road;
 /// Schedules, and how they become harvests.
 mod schedule;
+/// The source of programs, for named users alone.
+mod sources;
 /// The views for other programs, read with `sqlite3` and `psql`.
 mod sql_views;
 /// Tables, colours and summaries on a terminal.

@@ -1,4 +1,4 @@
-//! Additions of a webmaster to a repository: metadata formats by plug-ins, sets by URLs, containers for Identify.
+//! Additions of a webmaster to a repository: metadata formats by plug-ins, sets by URLs and plug-ins, containers for Identify.
 
 use std::fs;
 
@@ -129,6 +129,79 @@ fn sets_of_ones_own_hold_what_their_patterns_match_deletions_too() {
 }
 
 #[test]
+fn a_plug_in_says_which_sets_of_ones_own_a_file_is_in() {
+    let fixture = Fixture::empty();
+    fixture.write("a.txt", "topics:physics\ntopics:none\n");
+    fixture.write("b.txt", "topics:physics\ntopics:chemistry\n");
+    fixture.write("c.txt", "nothing");
+    fixture.write("d.html", "topics:physics");
+    let config = "[[plugin]]\nname = 'topics'\nmedia_types = ['text/plain']\n\
+        command = ['cat', '{file}']\noutput = 'text'\n\
+        [[set]]\nspec = 'topics:physics'\nname = 'Physics'\nplugin = 'topics'\n\
+        [[set]]\nspec = 'topics:chemistry'\nname = 'Chemistry'\nplugin = 'topics'\nurls = ['/c*']\n\
+        [pages]\nidentifiers = 1\n";
+    let server = garner().serve(&fixture, config);
+    let of_set = |set: &str| list(&server, &format!("metadataPrefix=oai_dc&set={set}"));
+
+    assert_eq!(of_set("topics:physics"), ["/a.txt", "/b.txt"]);
+    assert_eq!(of_set("topics:chemistry"), ["/b.txt", "/c.txt"]);
+    assert_eq!(of_set("topics"), ["/a.txt", "/b.txt", "/c.txt"]);
+    let sets = |path: &str| {
+        server.record(&server.url(path), "oai_dc").headers()[0]
+            .sets
+            .clone()
+    };
+    assert_eq!(
+        sets("b.txt"),
+        ["mime:text:plain", "topics:chemistry", "topics:physics"]
+    );
+    assert_eq!(sets("d.html"), ["mime:text:html"]);
+    let told = server.ask("verb=ListSets").texts("setSpec");
+    assert!(told.contains(&"topics:physics".to_owned()), "{told:?}");
+    assert!(!told.contains(&"topics:none".to_owned()), "{told:?}");
+
+    // What changes is in the sets of its new content; what goes is told in all sets that it was ever in.
+    fs::write(fixture.path("a.txt"), "topics:chemistry").unwrap();
+    wait_until("the file is in another set", || {
+        sets("a.txt").contains(&"topics:chemistry".to_owned())
+    });
+    assert_eq!(of_set("topics:physics"), ["/b.txt"]);
+    fs::remove_file(fixture.path("a.txt")).unwrap();
+    for set in ["topics:physics", "topics:chemistry"] {
+        wait_until("the deletion is told in the set", || {
+            let arguments = format!("metadataPrefix=oai_dc&set={set}");
+            let headers = Answer::list(&server.base_url, "ListIdentifiers", &arguments, &[]);
+            let mut gone = headers.iter().filter(|header| header.deleted);
+            gone.any(|header| header.identifier.ends_with("/a.txt"))
+        });
+    }
+}
+
+#[test]
+fn a_plug_in_for_sets_is_confined_like_any_other() {
+    let fixture = Fixture::empty();
+    fixture.write("a.txt", "one");
+    fixture.write_beside("secret", "topics:physics");
+    let secret = fixture.beside("secret");
+    let config = |readable: &str| {
+        format!(
+            "[[plugin]]\nname = 'topics'\ncommand = ['cat', '{}']\noutput = 'text'\n{readable}\
+             [[set]]\nspec = 'topics:physics'\nname = 'Physics'\nplugin = 'topics'\n",
+            secret.display()
+        )
+    };
+    let arguments = "metadataPrefix=oai_dc&set=topics:physics";
+
+    let server = garner().serve(&fixture, &config(""));
+    assert!(list(&server, arguments).is_empty());
+    server.stop();
+    // Where it may read the file, it puts the item into the set.
+    let readable = format!("readable = ['{}']\n", secret.display());
+    let server = garner().serve(&fixture, &config(&readable));
+    assert_eq!(list(&server, arguments), ["/a.txt"]);
+}
+
+#[test]
 fn identify_has_the_containers_that_are_configured() {
     let fixture = Fixture::small();
     let config = "[repository]\ndescriptions = [\n\
@@ -161,6 +234,35 @@ fn identify_has_the_containers_that_are_configured() {
 }
 
 #[test]
+fn records_tell_the_rights_on_them() {
+    let fixture = Fixture::empty();
+    fixture.write("press/a.txt", "one");
+    fixture.write("b.txt", "two");
+    let config = "[[rights]]\nstatement = 'All rights <reserved>'\nurls = ['/press/*']\n\
+        [[rights]]\nstatement = 'https://creativecommons.org/licenses/by/4.0/'\n";
+    let server = garner().serve(&fixture, config);
+
+    for prefix in ["oai_dc", "http_header", "oai_didl"] {
+        let press = server.record(&server.url("press/a.txt"), prefix);
+        assert_eq!(
+            press.texts("rights").last().map(String::as_str),
+            Some("All rights <reserved>")
+        );
+        assert!(
+            press.xml.contains("</metadata><about><rights "),
+            "{}",
+            press.xml
+        );
+        let other = server.record(&server.url("b.txt"), prefix);
+        let reference = other.attribute("rightsReference", "ref");
+        assert_eq!(
+            reference.as_deref(),
+            Some("https://creativecommons.org/licenses/by/4.0/")
+        );
+    }
+}
+
+#[test]
 fn mistakes_in_what_is_added_stop_the_start_and_are_named() {
     let fixture = Fixture::small();
     let format = |prefix: &str, output: &str| {
@@ -179,7 +281,18 @@ fn mistakes_in_what_is_added_stop_the_start_and_are_named() {
         ),
         (
             "[[set]]\nspec = 'x'\nname = 'x'\nurls = []\n".to_owned(),
-            "no patterns",
+            "neither patterns",
+        ),
+        (
+            "[[set]]\nspec = 'x'\nname = 'x'\nplugin = 'p'\n".to_owned(),
+            "there is no plug-in `p`",
+        ),
+        (
+            format!(
+                "{}[[set]]\nspec = 'x'\nname = 'x'\nplugin = 'm'\n",
+                format("m", "xml")
+            ),
+            "prints XML",
         ),
         (
             "[repository]\ndescriptions = [{ container = 'friends', base_urls = ['x'] }]\n"

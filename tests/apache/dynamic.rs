@@ -185,6 +185,123 @@ fn plug_ins_are_not_given_what_the_server_makes_of_a_file() {
     assert!(answer.text("text").unwrap().starts_with("3 "));
 }
 
+/// Every face of the repository, and the program itself, as one requester is given them.
+fn faces(client: &Client, program: &str) -> Vec<(String, String)> {
+    let page = client.clone().with_header("Sec-Fetch-Dest", "document");
+    let mut told = vec![(program.to_owned(), client.get(program).text())];
+    let mut paths: Vec<_> = [
+        "sitemap",
+        "resourcesync/resourcelist",
+        "resourcesync/changelist",
+    ]
+    .map(|list| format!("/modoai/{list}.xml"))
+    .to_vec();
+    let identifier = percent_encoded(&client.url(program));
+    for prefix in ["oai_dc", "http_header", "oai_didl"] {
+        for verb in ["ListIdentifiers", "ListRecords"] {
+            paths.push(format!("/modoai?verb={verb}&metadataPrefix={prefix}"));
+        }
+        paths.push(format!(
+            "/modoai?verb=GetRecord&metadataPrefix={prefix}&identifier={identifier}"
+        ));
+    }
+    for path in paths {
+        for client in [client, &page] {
+            told.push((path.clone(), client.get(&path).text()));
+        }
+    }
+    told
+}
+
+/// The source is for the users that the directive names, whether httpd knows them at the repository or at the file.
+#[test]
+fn nobody_but_a_named_user_is_told_the_source_of_a_program() {
+    for (mpm, directive, others_get) in [
+        (Mpm::Event, "source archive", "nothing"),
+        (Mpm::Prefork, "source archive", "nothing"),
+        (Mpm::Event, "reference source archive", "a reference"),
+        (Mpm::Event, "processed source archive", "the output"),
+    ] {
+        let mut site = Site::empty(mpm);
+        cgi(&mut site);
+        let people = site.fixture.write_beside(
+            "people",
+            "archive:{SHA}mzMEbtOdGC462vqQRa1nh9S7wyE=\nreader:{SHA}mzMEbtOdGC462vqQRa1nh9S7wyE=\n",
+        );
+        let secret = "password=geheim-4711";
+        program(
+            &mut site,
+            "site/programs/open.cgi",
+            &format!("# {secret}\n{HEAD}\necho output"),
+        );
+        program(
+            &mut site,
+            "site/programs/closed/a.cgi",
+            &format!("# {secret}\n{HEAD}\necho output"),
+        );
+        site.protect("programs/closed", &people, "Require valid-user");
+        site.oai(&format!(
+            "OaiDynamic {directive}\n<Location \"/inner\">\nSetHandler oai\nAuthType Basic\nAuthName inner\n\
+             AuthUserFile {}\nRequire valid-user\n</Location>",
+            people.display()
+        ));
+        let httpd = site.httpd().start();
+        let anonymous = Client::anonymous(&httpd);
+        let archive = anonymous.clone().with_password("archive", "legacy");
+        let reader = anonymous.clone().with_password("reader", "legacy");
+        let wrong = anonymous.clone().with_password("archive", "wrong");
+        let source = std::fs::read(site.fixture.path("programs/open.cgi")).unwrap();
+        let encoded = test_support::base64(&source);
+
+        for client in [&anonymous, &reader, &wrong] {
+            for (path, text) in faces(client, "/programs/open.cgi") {
+                for part in ["geheim", &encoded[..40], &format!("{} bytes", source.len())] {
+                    assert!(!text.contains(part), "{mpm:?} {directive} {path}: {text}");
+                }
+            }
+            assert_eq!(client.get("/programs/open.cgi").body, b"output\n");
+            let identifier = client.url("/programs/open.cgi");
+            let told = client.record(&identifier, "oai_didl");
+            match others_get {
+                "nothing" => assert_eq!(told.error().as_deref(), Some("idDoesNotExist")),
+                "a reference" => assert_eq!(told.by_value(), None),
+                _ => assert_eq!(told.by_value().as_deref(), Some(b"output\n".as_slice())),
+            }
+        }
+
+        // A name that no password was asked for is no user, so the open repository tells the closed program alone.
+        assert_eq!(archive.get("/programs/open.cgi").body, b"output\n");
+        let closed = archive.record(&archive.url("/programs/closed/a.cgi"), "oai_didl");
+        let closed = closed.by_value().unwrap_or_default();
+        assert!(String::from_utf8_lossy(&closed).contains(secret));
+        let open = archive.record(&archive.url("/programs/open.cgi"), "oai_didl");
+        assert!(!open.xml.contains(&encoded[..40]), "{}", open.xml);
+        // The repository behind a password knows its users.
+        let inner = |client: &Client, path: &str| {
+            let identifier = percent_encoded(&client.url(path));
+            let query = "/inner?verb=GetRecord&metadataPrefix=oai_didl";
+            let answer = client.get(&format!("{query}&identifier={identifier}"));
+            (answer.status, answer.text())
+        };
+        let (status, text) = inner(&archive, "/programs/open.cgi");
+        assert_eq!(status, 200);
+        assert!(text.contains(&encoded), "{text}");
+        assert!(
+            !text.contains(" ref="),
+            "a GET gives something else: {text}"
+        );
+        let (status, text) = inner(&reader, "/programs/open.cgi");
+        assert_eq!(status, 200);
+        assert!(!text.contains(&encoded[..40]), "{text}");
+        assert_eq!(inner(&wrong, "/programs/open.cgi").0, 401);
+        let log = httpd.error_log();
+        assert!(
+            log.contains("the source of programs is given to archive"),
+            "{log}"
+        );
+    }
+}
+
 #[test]
 fn another_policy_holds_after_a_graceful_restart() {
     for mpm in Mpm::ALL {

@@ -96,3 +96,44 @@ fn the_start_warns_where_nothing_confines_plug_ins() {
     let warning = "plug-ins are not confined: `/nowhere/garner-confine`";
     assert!(log.contains(warning), "{log}");
 }
+
+#[test]
+fn a_plug_in_says_which_sets_of_ones_own_a_file_is_in() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.fixture.write("a.txt", "topics:physics\n");
+        site.fixture.write("b.txt", "topics:none\n");
+        site.fixture.write("c.html", "topics:physics\n");
+        site.oai(
+            "OaiFreshness 0\nOaiPlugin topics type=text/plain output=text /bin/cat {file}\n\
+             OaiSet topics:physics Physics plugin=topics /c.*",
+        );
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+        let of_set = |deleted: bool| {
+            let pages = client.pages("ListIdentifiers", "metadataPrefix=oai_dc&set=topics");
+            let headers = pages.iter().flat_map(|page| page.headers());
+            let headers = headers.filter(|header| header.deleted == deleted);
+            let mut found: Vec<_> = headers.map(|header| header.identifier).collect();
+            found.sort();
+            found
+        };
+
+        assert_eq!(of_set(false), [client.url("/a.txt"), client.url("/c.html")]);
+        fs::remove_file(site.fixture.path("a.txt")).unwrap();
+        test_support::wait_until("the deletion is told in the set", || {
+            of_set(true) == [client.url("/a.txt")]
+        });
+    }
+}
+
+#[test]
+fn a_set_of_a_plug_in_that_is_not_there_stops_the_start() {
+    let mut site = Site::empty(Mpm::Event);
+    site.oai("OaiSet topics Topics plugin=none");
+
+    let (right, said) = site.httpd().config_test();
+
+    assert!(!right, "{said}");
+    assert!(said.contains("there is no plug-in `none`"), "{said}");
+}

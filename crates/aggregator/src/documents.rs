@@ -72,7 +72,9 @@ pub(crate) fn write<W: Write>(
 
 /// The description of a document in the elements of Dublin Core.
 fn values(document: &DocumentEntry) -> Vec<(&'static str, String)> {
-    let mut values = vec![("identifier", document.url.clone())];
+    let title = document.title.clone().map(|title| ("title", title));
+    let mut values: Vec<_> = title.into_iter().collect();
+    values.push(("identifier", document.url.clone()));
     let date = Datestamp::from_seconds(document.discover_date).to_string();
     values.push(("date", date));
     values.extend(kind(document).map(|kind| ("type", kind.to_owned())));
@@ -80,6 +82,8 @@ fn values(document: &DocumentEntry) -> Vec<(&'static str, String)> {
         values.push(("format", document.media_type.clone()));
     }
     values.push(("format", format!("{} bytes", document.size)));
+    let language = document.language.clone();
+    values.extend(language.map(|language| ("language", language)));
     let parent = document.parent_url.as_ref();
     values.extend(parent.map(|parent| ("relation", parent.clone())));
     values

@@ -238,6 +238,7 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
         fixity: config.fixity(),
         plugins: config.plugins.clone(),
         sets: config.sets.clone(),
+        rights: config.rights.clone(),
         start_thread: threads::start,
         confiner: match config.plugins.is_empty() {
             true => Err("there is none".to_owned()),

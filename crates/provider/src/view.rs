@@ -214,6 +214,13 @@ pub trait View {
     ) -> Result<(), Error> {
         xml.start("metadata", &[])?;
         self.write_metadata(item, metadata_prefix, xml)?;
-        Ok(xml.end("metadata")?)
+        xml.end("metadata")?;
+        self.write_about(item, xml)
+    }
+
+    /// Writes the `about` containers of a record.
+    fn write_about<W: Write>(&self, item: &Self::Item, xml: &mut Writer<W>) -> Result<(), Error> {
+        let _ = (item, xml);
+        Ok(())
     }
 }

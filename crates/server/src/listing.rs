@@ -31,6 +31,8 @@ pub(crate) fn page(site: &Site, directory: &SitePath, requester: &Requester) -> 
             continue;
         }
         match ground.look(&path) {
+            // This server refuses a program, and tells nothing of its source.
+            Sighting::File { dynamic: true, .. } => {}
             Sighting::File { facts, .. } => entries.push((path, Some(facts.size))),
             Sighting::Directory if ground.rules.hidden(&path).is_none() => {
                 entries.push((path, None));

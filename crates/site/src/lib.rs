@@ -32,7 +32,7 @@ pub use ground::{Ground, media_types};
 pub use index::Sharing;
 pub use record::helpers::{StartThread, Work};
 pub use record::{fixity, headers};
-pub use site::{Followers, Site, SiteConfig, check_sets};
+pub use site::{Followers, Site, SiteConfig, check_set_plugins, check_sets};
 pub use status::explain::{Explainer, Explanation};
 pub use status::hidden::{Hidden, HiddenReason};
 pub use status::traffic;

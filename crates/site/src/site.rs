@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::access::{Access, AreaConfig};
 use crate::config::{
-    ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig, OwnSets,
+    ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig, OwnSets, RightsConfig,
 };
 use crate::follow::indexer::{Following, Indexer};
 use crate::ground::may_be_away;
@@ -57,6 +57,8 @@ pub struct SiteConfig {
     pub plugins: Vec<PluginRule>,
     /// Sets of the webmaster's own.
     pub sets: Vec<OwnSetConfig>,
+    /// The rights on records.
+    pub rights: Vec<RightsConfig>,
     /// How the index follows the site.
     pub index: IndexConfig,
     /// Whether other processes have the index open too.
@@ -119,6 +121,7 @@ impl SiteConfig {
             fixity: FixityConfig::default(),
             plugins: Vec::new(),
             sets: Vec::new(),
+            rights: Vec::new(),
             index: IndexConfig::default(),
             sharing: Sharing::Alone,
             records: None,
@@ -161,7 +164,11 @@ impl SiteConfig {
 
     /// The areas, ready to decide.
     pub fn access(&self) -> Result<Access, Error> {
-        Access::compile(&self.areas, &self.relative_to)
+        let access = Access::compile(&self.areas, &self.relative_to)?;
+        match &self.offer.source {
+            Some(source) => access.with_source(source, &self.relative_to),
+            None => Ok(access),
+        }
     }
 
     fn compile_media_types(&self) -> Result<MediaTypes, Error> {
@@ -197,11 +204,27 @@ impl Site {
         rebuild: bool,
         progress: &dyn Fn(u64),
     ) -> Result<Self, Error> {
-        if config.offer.dynamic == DynamicPolicy::Processed && origin.is_none() {
-            let message = "offer.dynamic = \"processed\" needs an origin that runs the programs (--origin URL)";
-            return Err(Error::Config(message.to_owned()));
+        config
+            .offer
+            .check_source()
+            .map_err(|mistake| Error::Config(mistake.to_owned()))?;
+        let policy = config.offer.policy(false);
+        if policy == DynamicPolicy::Processed && origin.is_none() {
+            let key = match config.offer.source {
+                Some(_) => "offer.source.others",
+                None => "offer.dynamic",
+            };
+            return Err(Error::Config(format!(
+                "{key} = \"processed\" needs an origin that runs the programs (--origin URL)"
+            )));
         }
-        if config.offer.dynamic == DynamicPolicy::Reference && origin.is_none() {
+        if let Some(source) = &config.offer.source {
+            tracing::warn!(
+                "the source of programs is given to {} (offer.dynamic = \"source\"): passwords in it are theirs to read",
+                source.users.join(", ")
+            );
+        }
+        if policy == DynamicPolicy::Reference && origin.is_none() {
             tracing::warn!(
                 "programs are offered by reference, but this server does not run them: \
                  make sure that another one answers at {}",
@@ -239,6 +262,8 @@ impl Site {
         let plugins = plugins.map_err(|error| Error::Config(error.to_string()))?;
         check_formats(&plugins)?;
         let own_sets = OwnSets::compile(&config.sets).map_err(Error::Config)?;
+        check_set_plugins(&config.sets, &config.plugins).map_err(Error::Config)?;
+        RightsConfig::check(&config.rights).map_err(Error::Config)?;
         if plugins.iter().any(Plugin::is_confined) {
             warn_of_open_doors(&config.confiner);
         }
@@ -411,7 +436,29 @@ impl Site {
                 "what records say has changed with the configuration: all are stamped anew"
             );
         }
+        self.notice_hidden_programs()?;
         self.notice_areas()
+    }
+
+    /// Programs that were offered to all and are for named users from now on leave tombstones.
+    fn notice_hidden_programs(&self) -> Result<(), Error> {
+        let now = match self.config.offer.policy(false) {
+            _ if self.ground.rules.hides_programs() => "hidden",
+            // Those who were told of them may not have heard yet that they are gone.
+            DynamicPolicy::Off => return Ok(()),
+            _ => "public",
+        };
+        let before = self.index.fact(PROGRAMS)?;
+        if before.as_deref() == Some(now) {
+            return Ok(());
+        }
+        if before.is_some() && now == "hidden" {
+            self.index.withdraw_programs(|path| {
+                let area = self.access.area_of(path);
+                area.is_none_or(AreaConfig::is_public)
+            })?;
+        }
+        self.index.set_fact(PROGRAMS, now)
     }
 
     /// Stamps all items anew if a fact differs from what the index knew. The fact is kept last, so that a
@@ -463,13 +510,27 @@ impl Site {
                 true => String::new(),
                 false => format!("; sets {:?}", self.config.sets),
             }
-        )
+        ) + &match self.config.rights.is_empty() {
+            true => String::new(),
+            false => format!("; rights {:?}", self.config.rights),
+        } + &match &self.config.offer.source {
+            None => String::new(),
+            Some(source) => format!(
+                "; source for {:?}, others {:?}",
+                source.users, source.others
+            ),
+        }
     }
 }
 
 /// Checks sets of the webmaster's own.
 pub fn check_sets(sets: &[OwnSetConfig]) -> Result<(), String> {
     OwnSets::compile(sets).map(drop)
+}
+
+/// Checks that the plug-ins of sets are there.
+pub fn check_set_plugins(sets: &[OwnSetConfig], plugins: &[PluginRule]) -> Result<(), String> {
+    OwnSets::check_plugins(sets, plugins)
 }
 
 fn open_index(
@@ -512,6 +573,9 @@ fn check_formats(plugins: &[Plugin]) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// The fact whether the programs of the index were public last, or hidden from all but named users.
+const PROGRAMS: &str = "programs";
 
 /// How long an item goes by reference after its bytes could not be sent.
 const TROUBLE_LASTS: Duration = Duration::from_secs(300);

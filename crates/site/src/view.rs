@@ -4,13 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use oai::format::{MetadataFormat, didl, dublin_core, http_header};
+use oai::format::{MetadataFormat, didl, dublin_core, http_header, rights};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
 use provider::resource_sync::Most;
 use provider::{ItemBatch, Listed, Obtained, Portion, Range, Resource as Listable, View, assets};
 use sha2::{Digest, Sha256};
 
+use crate::config::RightsConfig;
 use crate::follow::sweep::Comparison;
 use crate::index::findings::Findings;
 use crate::index::notes::Notes;
@@ -27,6 +28,8 @@ pub struct SiteView<'a> {
     pub(crate) requester: Requester,
     /// The origin that says what this requester may see, where that is not the site itself.
     pub(crate) origin: Option<&'a dyn Origin>,
+    /// The offer of programs to this requester.
+    pub(crate) programs: DynamicPolicy,
     pub(crate) addresses: Addresses,
     pub(crate) reader: Reader<'a>,
     pub(crate) findings: Findings,
@@ -82,12 +85,18 @@ impl<'a> SiteView<'a> {
     ) -> Result<Self, Error> {
         // Before anything is decided: who is let in later finds everything stamped at this moment or later.
         let response_date = Datestamp::from_seconds(moment(site)?);
+        let offer = &site.config.offer;
+        let programs = offer.policy(site.access.is_source_user(&requester));
         let visibility = match origin {
             Some(_) => Visibility {
                 undecided: true,
                 ..Visibility::default()
             },
-            None => site.access.visibility(&requester),
+            None => Visibility {
+                hides_programs: offer.dynamic == DynamicPolicy::Source
+                    && programs == DynamicPolicy::Off,
+                ..site.access.visibility(&requester)
+            },
         };
         Ok(Self {
             response_date,
@@ -100,6 +109,7 @@ impl<'a> SiteView<'a> {
             site,
             requester,
             origin,
+            programs,
             addresses,
             visibility,
         })
@@ -122,6 +132,7 @@ impl<'a> SiteView<'a> {
                 .map_err(Error::Origin)?,
         };
         let looks = self.with_answers(origin, &rows, looks)?;
+        let looks = self.without_hidden_programs(&rows, looks);
         self.settle_doubts(origin, &rows, &looks);
         let mut looks = looks.into_iter();
         let mut items = Vec::new();
@@ -136,6 +147,19 @@ impl<'a> SiteView<'a> {
             items.extend(self.item_by_look(row, look)?);
         }
         Ok((items, candidates.len() as u64))
+    }
+
+    /// The looks at rows, where programs that are for named users only are not served to anybody else.
+    fn without_hidden_programs(&self, rows: &[Row], looks: Vec<Look>) -> Vec<Look> {
+        if self.programs != DynamicPolicy::Off {
+            return looks;
+        }
+        let there = rows.iter().filter(|row| row.state != State::Deleted);
+        let hide = |(row, look): (&Row, Look)| match row.dynamic {
+            true => Look::Refused,
+            false => look,
+        };
+        there.zip(looks).map(hide).collect()
     }
 
     /// Where what this requester sees is not what all were last seen to see, it is asked at once what all see now:
@@ -235,8 +259,6 @@ impl<'a> SiteView<'a> {
         let sets = media_types.iter().filter_map(|id| types.get(*id));
         let mut set_specs: Vec<_> = sets.filter_map(|entry| entry.set_spec.clone()).collect();
         set_specs.extend(self.site.own_sets.of(&row.path).cloned());
-        set_specs.sort_unstable();
-        set_specs.dedup();
         let header = RecordHeader {
             identifier: self.addresses.url_of(&row.path),
             datestamp: Datestamp::from_seconds(row.datestamp),
@@ -244,13 +266,20 @@ impl<'a> SiteView<'a> {
             deleted,
         };
         let told = served.as_ref().and_then(|served| served.dynamic);
-        let dynamic = told.or(row.dynamic.then_some(self.site.config.offer.dynamic));
-        Ok(SiteItem {
+        let dynamic = told.or(row.dynamic.then_some(self.programs));
+        let mut item = SiteItem {
             row,
             header,
             served,
             dynamic,
-        })
+        };
+        if self.site.own_sets.ask_plugins() {
+            let sets = Record::new(self, &item).sets_by_plugins()?;
+            item.header.set_specs.extend(sets);
+        }
+        item.header.set_specs.sort_unstable();
+        item.header.set_specs.dedup();
+        Ok(item)
     }
 
     /// Whether the origin shows this requester anything of a media type.
@@ -302,7 +331,7 @@ impl<'a> SiteView<'a> {
     }
 
     /// Beside an origin as many rows are looked at as there may be items, part by part: a slow origin ends the
-    /// batch early, so that it cannot keep a page waiting.
+    /// batch early, so that it cannot keep a page waiting; so do plug-ins that are asked for sets.
     fn list_rows(
         &self,
         range: &Range,
@@ -327,7 +356,8 @@ impl<'a> SiteView<'a> {
             lookups: 0,
         };
         rows.truncate(enough);
-        let part_size = self.origin.map_or(at_most, |_| LOOKED_AT_ONCE);
+        let takes_long = self.origin.is_some() || self.site.own_sets.ask_plugins();
+        let part_size = if takes_long { LOOKED_AT_ONCE } else { at_most };
         let mut notes = Notes::default();
         let mut rows = rows.into_iter();
         while rows.len() > 0 {
@@ -338,9 +368,12 @@ impl<'a> SiteView<'a> {
             let mut part: Vec<_> = rows.by_ref().take(part_size).collect();
             batch.behind = part.last().map(position);
             if let Some(spec) = own_set {
-                part.retain(|row| self.site.own_sets.is_in(&row.path, spec));
+                part.retain(|row| self.site.own_sets.may_be_in(&row.path, spec));
             }
-            let (items, lookups) = self.items(part, &mut notes)?;
+            let (mut items, lookups) = self.items(part, &mut notes)?;
+            if let Some(spec) = own_set {
+                items.retain(|item| item.header.set_specs.iter().any(|own| spec.contains(own)));
+            }
             batch.items.extend(items);
             batch.lookups += lookups;
         }
@@ -478,7 +511,8 @@ impl View for SiteView<'_> {
     }
 
     fn resource(&self, item: &SiteItem) -> Result<Option<Listable>, provider::Error> {
-        Ok(Some(Record::new(self, item).listed()))
+        let record = Record::new(self, item);
+        Ok(record.is_listed().then(|| record.listed()))
     }
 
     fn changes_since(&self) -> Result<Datestamp, provider::Error> {
@@ -507,6 +541,19 @@ impl View for SiteView<'_> {
         xml: &mut Writer<W>,
     ) -> Result<(), provider::Error> {
         Ok(Record::new(self, item).write(metadata_prefix, xml)?)
+    }
+
+    fn write_about<W: Write>(
+        &self,
+        item: &SiteItem,
+        xml: &mut Writer<W>,
+    ) -> Result<(), provider::Error> {
+        let Some(statement) = RightsConfig::of(&self.site.config.rights, &item.row.path) else {
+            return Ok(());
+        };
+        xml.start("about", &[])?;
+        rights::write(xml, statement)?;
+        Ok(xml.end("about")?)
     }
 }
 

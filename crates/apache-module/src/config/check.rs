@@ -20,7 +20,7 @@ pub(crate) unsafe extern "C" fn check(
         // SAFETY: httpd clears the pool when the configuration is read.
         advise_on_aliases(unsafe { Pool::new(temporary) });
         advise_on_plugins();
-        match state_dirs::check_all() {
+        match check_sets().and_then(|()| state_dirs::check_all()) {
             Ok(()) => OK,
             Err(reason) => {
                 let level = log::CRIT | sys::APLOG_STARTUP as c_int;
@@ -29,6 +29,13 @@ pub(crate) unsafe extern "C" fn check(
             }
         }
     })
+}
+
+/// Refuses sets of plug-ins that are not there.
+fn check_sets() -> Result<(), String> {
+    hosts()
+        .filter(|(_, config)| config.offers)
+        .try_for_each(|(_, config)| site::check_set_plugins(&config.sets, &config.plugins))
 }
 
 /// Says that plug-ins run unconfined where no program can confine them.

@@ -18,7 +18,7 @@ pub(crate) struct DirectoryConfig {
     skipped: *const Pattern,
     skip_set: bool,
     skip_reset: bool,
-    dynamic: Option<DynamicPolicy>,
+    dynamic: Option<Dynamic>,
     /// The location that `SetHandler oai` stands in.
     location: *const c_char,
     /// The file of `AuthUserFile`.
@@ -31,6 +31,15 @@ pub(crate) struct DirectoryConfig {
     wants_certificate: bool,
     /// Whether the connection must be of another kind here.
     wants_other_tls: bool,
+}
+
+/// The offer of files that the server runs.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Dynamic {
+    policy: DynamicPolicy,
+    /// The users who are given the source instead; the names of the patterns are theirs.
+    source_users: *const Pattern,
 }
 
 /// A wildcard pattern, in a list.
@@ -133,8 +142,20 @@ impl DirectoryConfig {
         self.skipped = std::ptr::null();
     }
 
-    pub(super) fn set_dynamic(&mut self, policy: DynamicPolicy) {
-        self.dynamic = Some(policy);
+    /// Sets the offer of files that the server runs, and the users who are given their source.
+    pub(super) fn set_dynamic(&mut self, pool: Pool, policy: DynamicPolicy, users: &[String]) {
+        let mut source_users = std::ptr::null();
+        for user in users {
+            source_users = pool.place(Pattern {
+                next: source_users,
+                place: std::ptr::null(),
+                name: pool.string(user),
+            });
+        }
+        self.dynamic = Some(Dynamic {
+            policy,
+            source_users,
+        });
     }
 
     /// Notes that `SetHandler oai` stands in a location, or outside of all.
@@ -200,9 +221,20 @@ impl DirectoryConfig {
         self.wants_other_tls
     }
 
-    /// The treatment of files that the server runs.
-    pub(crate) fn dynamic(&self) -> DynamicPolicy {
-        self.dynamic.unwrap_or(DynamicPolicy::Off)
+    /// The treatment of files that the server runs, for somebody who was let in under some names.
+    pub(crate) fn dynamic<'n>(&self, mut names: impl Iterator<Item = &'n [u8]>) -> DynamicPolicy {
+        let Some(dynamic) = self.dynamic else {
+            return DynamicPolicy::Off;
+        };
+        let is_named = |name: &[u8]| {
+            // SAFETY: as above.
+            let is = |user: &Pattern| unsafe { bytes(user.name) } == Some(name);
+            list(dynamic.source_users).any(is)
+        };
+        match names.any(is_named) {
+            true => DynamicPolicy::Source,
+            false => dynamic.policy,
+        }
     }
 
     /// The URL path of the repository, where a location says so.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use process::Confiner;
 use provider::{Description, PageLimits};
-use site::config::{ByValueConfig, ByteSize, FixityConfig, OwnSetConfig};
+use site::config::{ByValueConfig, ByteSize, FixityConfig, OwnSetConfig, RightsConfig};
 use site::fixity::Algorithm;
 use site::plugin::PluginRule;
 
@@ -37,6 +37,7 @@ pub(crate) struct ServerConfig {
     pub(super) fixity: Option<Vec<Algorithm>>,
     pub(crate) plugins: Vec<PluginRule>,
     pub(crate) sets: Vec<OwnSetConfig>,
+    pub(crate) rights: Vec<RightsConfig>,
     pub(super) confiner: Option<PathBuf>,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) freshness: Option<u64>,
@@ -93,6 +94,7 @@ impl ServerConfig {
             fixity: add.fixity.clone().or_else(|| base.fixity.clone()),
             plugins: own_or(&add.plugins, &base.plugins),
             sets: own_or(&add.sets, &base.sets),
+            rights: own_or(&add.rights, &base.rights),
             confiner: add.confiner.clone().or_else(|| base.confiner.clone()),
             state_dir: add.state_dir.clone().or_else(|| base.state_dir.clone()),
             freshness: add.freshness.or(base.freshness),

@@ -25,11 +25,12 @@ pub(super) enum Filters {
 /// The name of a handler of which nobody knows whether a module answers to it.
 pub(super) struct UnknownHandler(pub(super) Vec<u8>);
 
-/// The verdict of httpd on a file's URL.
+/// The verdict of httpd on a file's URL. `client` is the user who asked for the repository.
 pub(super) fn judge(
     request: &VirtualRequest<'_>,
     file: &Path,
     filters: Filters,
+    client: Option<&[u8]>,
 ) -> Result<Look, UnknownHandler> {
     let not_served = |reason: &str| Ok(Look::NotServed(reason.to_owned()));
     match request.status {
@@ -48,7 +49,7 @@ pub(super) fn judge(
             DirectoryConfig::of(r),
         )
     };
-    let policy = settings.dynamic();
+    let policy = settings.dynamic([request.user(), client].into_iter().flatten());
     let file_bytes = file.as_os_str().as_bytes();
     let proxied = mapped.starts_with(b"proxy:fcgi:") && mapped.ends_with(file_bytes);
     if mapped != file_bytes && !proxied {

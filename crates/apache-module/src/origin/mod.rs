@@ -102,10 +102,11 @@ impl<'r> ApacheOrigin<'r> {
             return Look::NotServed("no directory is configured for it".to_owned());
         };
         let request = connection.look_up(&url_path(path), directory.overrides);
+        let client = connection.client_user();
         let judged =
-            judge(&request, &file, Filters::LookedAt).or_else(|UnknownHandler(handler)| {
+            judge(&request, &file, Filters::LookedAt, client).or_else(|UnknownHandler(handler)| {
                 handlers::learn(handler, !sends_file(connection, path, &file));
-                judge(&request, &file, Filters::LookedAt)
+                judge(&request, &file, Filters::LookedAt, client)
             });
         match judged.unwrap_or_else(|_| Look::NotServed("its handler is not known".to_owned())) {
             Look::Served(_) if directory.hides_by(request.settings(), &self.ground, path) => {
@@ -146,7 +147,8 @@ impl Origin for ApacheOrigin<'_> {
         // A moment ago it may have been something else, and may have had other rules.
         let request = connection.look_up(&url_path(path), Overrides::UNKNOWN);
         // Its filters are not looked at once more: that would add them twice.
-        let Ok(Look::Served(served)) = judge(&request, &file, Filters::LeftAlone) else {
+        let client = connection.client_user();
+        let Ok(Look::Served(served)) = judge(&request, &file, Filters::LeftAlone, client) else {
             return Err(NotFetched::Refused);
         };
         let (limit, _permit) = match served.dynamic {

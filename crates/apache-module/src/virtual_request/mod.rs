@@ -113,6 +113,15 @@ impl<'r> Connection<'r> {
         }
     }
 
+    /// The user whom httpd let in to the repository, where the client itself asks.
+    pub(crate) fn client_user(&self) -> Option<&[u8]> {
+        match self.address {
+            // SAFETY: the original outlives the connection.
+            None => unsafe { user(self.original) },
+            Some(_) => None,
+        }
+    }
+
     /// Leaves out what made the original a conditional or partial request or speaks of its connection.
     fn strip(&self) {
         for name in NOT_PASSED_ON {
@@ -231,6 +240,12 @@ impl VirtualRequest<'_> {
         unsafe { DirectoryConfig::of(self.r) }
     }
 
+    /// The user whom httpd let in to it, where it asks for one.
+    pub(crate) fn user(&self) -> Option<&[u8]> {
+        // SAFETY: the request lives.
+        unsafe { user(self.r) }
+    }
+
     /// Whether its URL was mapped to a directory, or to where it would be. What follows the part that is there is as far
     /// as httpd gets where there is only the way to an alias.
     pub(crate) fn leads_to_directory(&self, place: &[u8]) -> bool {
@@ -266,6 +281,20 @@ impl VirtualRequest<'_> {
             sys::ap_run_insert_filter(self.r);
             content_filters(self.r)
         }
+    }
+}
+
+/// The user of a request, if a module has checked a password or the like: a name without a kind of authentication may
+/// be what anybody claims.
+///
+/// # Safety
+/// `r` is being processed as long as the name is used, and httpd has decided to let it in.
+unsafe fn user<'r>(r: *const sys::request_rec) -> Option<&'r [u8]> {
+    // SAFETY: the caller's promise; the strings live as long as the request.
+    unsafe {
+        let is_checked = !(*r).ap_auth_type.is_null();
+        let name = bytes((*r).user).filter(|name| !name.is_empty());
+        name.filter(|_| is_checked)
     }
 }
 

@@ -20,8 +20,9 @@ use ::jobs::alert::AlertOptions;
 use ::jobs::hook::Hook;
 use ::site::AreaConfig;
 use ::site::OfferConfig;
-use ::site::config::OwnSetConfig;
-use ::site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use ::site::config::{
+    ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig, RightsConfig,
+};
 use ::site::plugin::PluginRule;
 use ::site::records::RecordsConfig;
 use anyhow::{Context, bail};
@@ -105,6 +106,7 @@ pub(crate) struct Config {
     fixity: FixityConfig,
     plugin: Vec<PluginRule>,
     set: Vec<OwnSetConfig>,
+    rights: Vec<RightsConfig>,
     index: IndexConfig,
     records: RecordsConfig,
     robots: RobotsConfig,
@@ -255,6 +257,7 @@ impl Config {
             fixity: self.fixity.clone(),
             plugin: self.plugin.clone(),
             set: self.set.clone(),
+            rights: self.rights.clone(),
             index: self.index.clone(),
             records: self.records.clone(),
             robots: self.robots.clone(),

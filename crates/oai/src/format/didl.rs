@@ -126,6 +126,11 @@ impl<'a, W: Write> Didl<'a, W> {
     pub fn finish_by_reference(self, media_type: &str, url: &str) -> io::Result<()> {
         self.xml
             .empty("didl:Resource", &[("mimeType", media_type), ("ref", url)])?;
+        self.finish()
+    }
+
+    /// Closes component, item and document, where a GET of the URL returns something else than these bytes.
+    pub fn finish(self) -> io::Result<()> {
         for element in ["didl:Component", "didl:Item", "didl:DIDL"] {
             self.xml.end(element)?;
         }

@@ -3,6 +3,7 @@
 pub mod didl;
 pub mod dublin_core;
 pub mod http_header;
+pub mod rights;
 
 /// A metadata format as ListMetadataFormats names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

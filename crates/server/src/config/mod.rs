@@ -17,7 +17,9 @@ use anyhow::{Context, bail};
 use process::Confiner;
 use provider::Description;
 use serde::Deserialize;
-use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig};
+use site::config::{
+    ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig, RightsConfig,
+};
 use site::network::is_network;
 use site::plugin::PluginRule;
 use site::records::{Formats, RecordsConfig};
@@ -60,6 +62,8 @@ pub struct Config {
     pub plugin: Vec<PluginRule>,
     /// Sets of the webmaster's own.
     pub set: Vec<OwnSetConfig>,
+    /// The rights on records.
+    pub rights: Vec<RightsConfig>,
     /// How the index follows the site.
     pub index: IndexConfig,
     /// Files that are records.
@@ -206,6 +210,7 @@ impl Config {
             fixity: self.fixity.clone(),
             plugins: self.plugin.clone(),
             sets: self.set.clone(),
+            rights: self.rights.clone(),
             index: self.index.clone(),
             confiner: (self.confiner.clone())
                 .ok_or_else(|| "this program cannot confine others".to_owned()),

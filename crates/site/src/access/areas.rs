@@ -24,7 +24,7 @@ struct KnownAreas {
 impl Site {
     /// Compares the areas with those of the last start.
     pub(crate) fn notice_areas(&self) -> Result<(), Error> {
-        let passwords = self.access.fingerprints();
+        let passwords = self.password_fingerprints();
         let known = self.index.fact(FACT)?;
         let known: Option<KnownAreas> = known.and_then(|text| serde_json::from_str(&text).ok());
         if let Some(known) = known {
@@ -41,7 +41,7 @@ impl Site {
     pub(crate) fn notice_passwords(&self) {
         // LockedAgreement until all is stamped: whoever asks meanwhile is to see it too.
         let mut noticed = self.noticed_passwords();
-        let now = self.access.fingerprints();
+        let now = self.password_fingerprints();
         if *noticed == now {
             return;
         }
@@ -53,6 +53,14 @@ impl Site {
             // Later is as good: what is stamped then is behind every answer given before.
             Err(error) => tracing::error!("a new password file is not told to harvesters: {error}"),
         }
+    }
+
+    /// The fingerprints of the password files: of the areas by their paths, and of those who are given sources.
+    fn password_fingerprints(&self) -> BTreeMap<String, String> {
+        let mut fingerprints = self.access.fingerprints();
+        let source = self.access.source_fingerprint();
+        fingerprints.extend(source.map(|fingerprint| (SOURCE.to_owned(), fingerprint)));
+        fingerprints
     }
 
     fn notice_new_areas(&self, was: &[AreaConfig], is: &[AreaConfig]) -> Result<(), Error> {
@@ -84,7 +92,10 @@ impl Site {
     ) -> Result<(), Error> {
         for (area, fingerprint) in is {
             let changed = was.get(area).is_some_and(|known| known != fingerprint);
-            if changed && let Some(path) = SitePath::from_url_path(area) {
+            if changed && area == SOURCE {
+                tracing::info!("the password file of offer.source has changed");
+                self.index.touch_programs()?;
+            } else if changed && let Some(path) = SitePath::from_url_path(area) {
                 tracing::info!("the password file of `{area}` has changed");
                 self.index.touch(&path)?;
             }
@@ -123,3 +134,6 @@ fn area_of<'a>(areas: &[(SitePath, &'a AreaConfig)], path: &SitePath) -> Option<
 
 /// The fact of the index that holds them.
 const FACT: &str = "areas";
+
+/// The name under which the passwords of those are kept who are given sources; no path of an area is like it.
+const SOURCE: &str = "offer.source";

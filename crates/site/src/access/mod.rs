@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::access::htpasswd::Htpasswd;
 use crate::access::network::Network;
 use crate::access::password_file::PasswordFile;
+use crate::config::SourceConfig;
 use crate::ground::path::deciding;
 use crate::index::Visibility;
 use crate::{Error, SitePath};
@@ -86,6 +87,8 @@ pub enum Verdict {
 #[derive(Debug, Default)]
 pub struct Access {
     areas: Vec<Area>,
+    /// The users who are given the source of programs.
+    source: Option<Area>,
     /// Passwords are checked once in a while, not once a request: bcrypt takes its time on purpose.
     checked: Mutex<HashMap<[u8; 32], (bool, Instant)>>,
     throttle: Throttle,
@@ -171,9 +174,38 @@ impl Access {
         }
         Ok(Self {
             areas,
+            source: None,
             checked: Mutex::default(),
             throttle: Throttle::default(),
         })
+    }
+
+    /// Adds the users who are given the source of programs.
+    pub(crate) fn with_source(
+        mut self,
+        source: &SourceConfig,
+        relative_to: &Path,
+    ) -> Result<Self, Error> {
+        let config = AreaConfig {
+            path: "/".to_owned(),
+            realm: default_realm(),
+            htpasswd: Some(source.htpasswd.clone()),
+            users: source.users.clone(),
+            allow: Vec::new(),
+            require: Require::All,
+        };
+        let area = Area::compile(&config, relative_to)
+            .map_err(|error| Error::Config(format!("offer.source: {error}")))?;
+        self.source = Some(area);
+        Ok(self)
+    }
+
+    /// Whether a requester is one of the users who are given the source of programs.
+    pub(crate) fn is_source_user(&self, requester: &Requester) -> bool {
+        let verdict = |area| self.verdict_of(area, requester);
+        self.source
+            .as_ref()
+            .is_some_and(|area| verdict(area) == Verdict::Open)
     }
 
     /// The verdict on a GET of a path for a requester. The longest area that holds the path decides.
@@ -193,7 +225,7 @@ impl Access {
             .map(|area| (area.path.clone(), verdict(area)));
         Visibility {
             areas: areas.collect(),
-            undecided: false,
+            ..Visibility::default()
         }
     }
 
@@ -209,6 +241,12 @@ impl Access {
             Some((area.config.path.clone(), passwords.fingerprint().to_owned()))
         };
         self.areas.iter().filter_map(of_area).collect()
+    }
+
+    /// The fingerprint of the password file of those who are given the source of programs.
+    pub(crate) fn source_fingerprint(&self) -> Option<String> {
+        let passwords = self.source.as_ref()?.passwords.as_ref()?.current();
+        Some(passwords.fingerprint().to_owned())
     }
 
     /// The area that decides on a path.
@@ -312,17 +350,19 @@ impl Access {
     }
 
     fn has_passwords(&self) -> bool {
-        self.areas.iter().any(|area| area.passwords.is_some())
+        self.with_passwords().next().is_some()
+    }
+
+    /// The areas that ask for a password, with their password files.
+    fn with_passwords(&self) -> impl Iterator<Item = (&Area, &PasswordFile)> {
+        let areas = self.areas.iter().chain(&self.source);
+        areas.filter_map(|area| Some((area, area.passwords.as_ref()?)))
     }
 
     /// The remembered check of the password of a try, over all areas.
     fn outcome(&self, attempt: &Try) -> Outcome {
         let checked = self.checked();
-        let files = self
-            .areas
-            .iter()
-            .filter_map(|area| Some((area, area.passwords.as_ref()?)));
-        let known = files.filter_map(|(area, file)| {
+        let known = self.with_passwords().filter_map(|(area, file)| {
             let key = credentials_key(area, &file.current(), &attempt.user, &attempt.password);
             checked.get(&key).copied()
         });
@@ -348,12 +388,14 @@ impl Access {
 /// The key of a check of a password: it is another one as soon as the password file changes.
 fn credentials_key(area: &Area, passwords: &Htpasswd, user: &str, password: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
-    for part in [
+    let users = area.config.users.iter().map(String::as_bytes);
+    let parts = [
         area.path.as_bytes(),
         passwords.fingerprint().as_bytes(),
         user.as_bytes(),
         password.as_bytes(),
-    ] {
+    ];
+    for part in parts.into_iter().chain(users) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

@@ -22,6 +22,22 @@ impl Site {
     /// The path may lead elsewhere now than when it was last looked at, so both are judged: the path asked for, and
     /// the place where a link led.
     pub fn open_file(&self, path: &SitePath, requester: &Requester) -> Result<Opened, Refusal> {
+        let opened = self.open_source(path, requester)?;
+        let program = |name: &[u8]| self.ground.rules.program_extension(name).is_some();
+        if program(path.name()) || program(&opened.name) {
+            return Err(Refusal::Forbidden(
+                "it is a program for another server, and its source is not given out",
+            ));
+        }
+        Ok(opened)
+    }
+
+    /// The same, also for a program. Nothing but the records of named users may tell what it reads.
+    pub(crate) fn open_source(
+        &self,
+        path: &SitePath,
+        requester: &Requester,
+    ) -> Result<Opened, Refusal> {
         Refusal::check(self.access.verdict(path, requester))?;
         if self.ground.rules.hidden(path).is_some() {
             return Err(Refusal::NotFound);
@@ -32,12 +48,6 @@ impl Site {
             .map_err(|error| Refusal::of(error, path))?;
         // A link must not lead around what protects its target.
         Refusal::check(self.access.verdict(&opened.path, requester))?;
-        let program = |name: &[u8]| self.ground.rules.program_extension(name).is_some();
-        if program(path.name()) || program(&opened.name) {
-            return Err(Refusal::Forbidden(
-                "it is a program for another server, and its source is not given out",
-            ));
-        }
         Ok(opened)
     }
 }

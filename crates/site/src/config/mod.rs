@@ -7,12 +7,14 @@ mod index;
 mod media_types;
 mod offer;
 mod own_sets;
+mod rights;
 
 pub use self::by_value::ByValueConfig;
 pub use self::byte_size::ByteSize;
 pub use self::fixity::FixityConfig;
 pub use self::index::IndexConfig;
 pub use self::media_types::MediaTypesConfig;
-pub use self::offer::{DynamicPolicy, OfferConfig, Symlinks};
+pub use self::offer::{DynamicPolicy, OfferConfig, SourceConfig, Symlinks};
 pub use self::own_sets::OwnSetConfig;
 pub(crate) use self::own_sets::OwnSets;
+pub use self::rights::RightsConfig;

@@ -1,12 +1,13 @@
-//! Sets of the webmaster's own, by patterns of URLs.
+//! Sets of the webmaster's own, by patterns of URLs and by plug-ins.
 
 use oai::{Set, SetSpec};
 use serde::Deserialize;
 
 use crate::SitePath;
 use crate::ground::rules::wildcard::wildcard;
+use crate::plugin::{OutputForm, PluginRule};
 
-/// A set of the webmaster's own: items whose URL paths match one of the patterns.
+/// A set of the webmaster's own: items whose URL paths match one of the patterns, and those that a plug-in puts into it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnSetConfig {
@@ -15,7 +16,11 @@ pub struct OwnSetConfig {
     /// Its `setName`.
     pub name: String,
     /// Wildcard patterns of URL paths, escapes decoded: `/lectures/*`.
+    #[serde(default)]
     pub urls: Vec<String>,
+    /// The name of the plug-in that prints the sets of a file.
+    #[serde(default)]
+    pub plugin: Option<String>,
 }
 
 /// The sets of the webmaster's own, ready to decide.
@@ -26,6 +31,7 @@ pub(crate) struct OwnSets(Vec<OwnSet>);
 struct OwnSet {
     set: Set,
     urls: Vec<Vec<u8>>,
+    plugin: Option<String>,
 }
 
 impl OwnSets {
@@ -55,8 +61,10 @@ impl OwnSets {
                     "the set `{spec}`: the pattern `{wrong}` begins with neither / nor *, so nothing can match it"
                 ));
             }
-            if config.urls.is_empty() {
-                return Err(format!("the set `{spec}` has no patterns in `urls`"));
+            if config.urls.is_empty() && config.plugin.is_none() {
+                return Err(format!(
+                    "the set `{spec}` has neither patterns in `urls` nor a `plugin`"
+                ));
             }
             sets.push(OwnSet {
                 set: Set {
@@ -68,9 +76,59 @@ impl OwnSets {
                     .iter()
                     .map(|url| url.as_bytes().to_vec())
                     .collect(),
+                plugin: config.plugin.clone(),
             });
         }
         Ok(Self(sets))
+    }
+
+    /// Checks that the plug-ins of sets are there and can print sets.
+    pub(crate) fn check_plugins(
+        configs: &[OwnSetConfig],
+        plugins: &[PluginRule],
+    ) -> Result<(), String> {
+        for config in configs {
+            let (spec, Some(name)) = (&config.spec, &config.plugin) else {
+                continue;
+            };
+            let plugin = plugins.iter().find(|plugin| plugin.name == *name);
+            let plugin =
+                plugin.ok_or_else(|| format!("the set `{spec}`: there is no plug-in `{name}`"))?;
+            if plugin.output == OutputForm::Xml {
+                return Err(format!(
+                    "the set `{spec}`: the plug-in `{name}` prints XML; one that prints sets has the output `text` or `key-value`"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a plug-in decides on some set.
+    pub(crate) fn ask_plugins(&self) -> bool {
+        self.0.iter().any(|set| set.plugin.is_some())
+    }
+
+    /// Whether this plug-in decides on some set.
+    pub(crate) fn ask(&self, plugin: &str) -> bool {
+        let asked = |set: &OwnSet| set.plugin.as_deref() == Some(plugin);
+        self.0.iter().any(asked)
+    }
+
+    /// Those of the sets that a plug-in names which are its to give.
+    pub(crate) fn given_by<'s>(
+        &'s self,
+        plugin: &str,
+        names: &[&str],
+    ) -> impl Iterator<Item = &'s SetSpec> {
+        let own = self.0.iter().filter(move |set| {
+            set.plugin.as_deref() == Some(plugin) && names.contains(&set.set.spec.as_str())
+        });
+        own.map(|set| &set.set.spec)
+    }
+
+    /// Whether a set is one of these.
+    pub(crate) fn is_own(&self, spec: &str) -> bool {
+        self.0.iter().any(|set| set.set.spec.as_str() == spec)
     }
 
     /// The sets of a path.
@@ -85,9 +143,10 @@ impl OwnSets {
         self.0.iter().any(|set| spec.contains(&set.set.spec))
     }
 
-    /// Whether a path is in a set or below.
-    pub(crate) fn is_in(&self, path: &SitePath, spec: &SetSpec) -> bool {
-        self.of(path).any(|own| spec.contains(own))
+    /// Whether a path may be in a set or below: plug-ins have their say later.
+    pub(crate) fn may_be_in(&self, path: &SitePath, spec: &SetSpec) -> bool {
+        let by_plugin = |set: &OwnSet| set.plugin.is_some() && spec.contains(&set.set.spec);
+        self.0.iter().any(by_plugin) || self.of(path).any(|own| spec.contains(own))
     }
 
     /// All of them, with those above them.
@@ -126,6 +185,7 @@ mod tests {
             spec: spec.to_owned(),
             name: spec.to_uppercase(),
             urls: urls.iter().map(|url| (*url).to_owned()).collect(),
+            plugin: None,
         }
     }
 
@@ -143,7 +203,7 @@ mod tests {
         assert_eq!(of("y/1"), ["c"]);
         assert!(of("y/12").is_empty());
         let above = SetSpec::parse("a").unwrap();
-        assert!(sets.has(&above) && sets.is_in(&SitePath::new("x/1").unwrap(), &above));
+        assert!(sets.has(&above) && sets.may_be_in(&SitePath::new("x/1").unwrap(), &above));
         let names: Vec<_> = sets.all().map(|set| set.name).collect();
         assert_eq!(names, ["a", "A:B", "C"]);
     }
@@ -154,11 +214,27 @@ mod tests {
             (vec![config("a b", &["*"])], "a setSpec"),
             (vec![config("mime:x", &["*"])], "by media type"),
             (vec![config("a", &["*"]), config("a", &["*"])], "two sets"),
-            (vec![config("a", &[])], "no patterns"),
+            (vec![config("a", &[])], "neither patterns"),
             (vec![config("a", &["x/*"])], "nothing can match"),
         ] {
             let error = OwnSets::compile(&sets).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn a_plug_in_gives_the_sets_that_are_its_own() {
+        let by = |spec: &str, plugin: &str| OwnSetConfig {
+            plugin: Some(plugin.to_owned()),
+            ..config(spec, &[])
+        };
+        let sets = [by("a", "one"), by("b", "two"), config("c", &["*"])];
+        let sets = OwnSets::compile(&sets).unwrap();
+
+        let given = sets.given_by("one", &["a", "b", "c", "d"]);
+
+        assert_eq!(given.map(SetSpec::as_str).collect::<Vec<_>>(), ["a"]);
+        let missing = OwnSets::check_plugins(&[by("a", "one")], &[]).unwrap_err();
+        assert!(missing.contains("no plug-in `one`"), "{missing}");
     }
 }

@@ -135,7 +135,10 @@ impl Comparison<'_> {
         let mut retyped = Vec::new();
         let reader = self.index.reader()?;
         for (row, look) in rows.iter().zip(looks) {
-            let look = programs::remembered(&reader, row, None, DynamicPolicy::Off, look)?;
+            let look = match row.dynamic && self.ground.rules.hides_programs() {
+                true => Look::Refused,
+                false => programs::remembered(&reader, row, None, DynamicPolicy::Off, look)?,
+            };
             let shown = matches!(look, Look::Served(_));
             if shown && row.missed {
                 back.push(row.path.clone());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::OWN_SETS;
 use super::media_type_table::MediaTypeTable;
 use super::row::{self, COLUMNS, Row, State};
 use super::write::{Applied, Observation, Seen};
@@ -95,7 +96,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn insert(&mut self, row: &NewRow<'_>) -> rusqlite::Result<()> {
+    fn insert(&mut self, row: &NewRow<'_>) -> rusqlite::Result<i64> {
         let datestamp = self.stamp(row.datestamp);
         let sql =
             "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic, created)
@@ -111,7 +112,8 @@ impl<'a> Batch<'a> {
             row.dynamic
         ])?;
         let item = self.connection.last_insert_rowid();
-        self.join_set(row.media_type, datestamp, item)
+        self.join_set(row.media_type, datestamp, item)?;
+        Ok(item)
     }
 
     fn update(
@@ -175,8 +177,8 @@ impl<'a> Batch<'a> {
             .prepare_cached(sql)?
             .execute([row.id, datestamp])?;
         self.connection
-            .prepare_cached("DELETE FROM plugin_result WHERE item = ?1")?
-            .execute([row.id])?;
+            .prepare_cached("DELETE FROM plugin_result WHERE item = ?1 AND plugin <> ?2")?
+            .execute(params![row.id, OWN_SETS])?;
         self.join_set(row.media_type, datestamp, row.id)?;
         for former in row::former_types(self.connection, row.id)? {
             self.join_set(former, datestamp, row.id)?;
@@ -208,14 +210,20 @@ impl<'a> Batch<'a> {
             // Open again in between: who saw that must hear of this as well.
             return self.restamp(&tombstone, datestamp);
         }
-        self.insert(&NewRow {
+        let tombstone = self.insert(&NewRow {
             path: &row.path,
             datestamp,
             state: State::Withdrawn,
             media_type: row.media_type,
             facts: Facts::default(),
-            dynamic: false,
-        })
+            dynamic: row.dynamic,
+        })?;
+        let sql = "INSERT INTO plugin_result (item, plugin, mark, outcome)
+                   SELECT ?2, plugin, mark, outcome FROM plugin_result WHERE item = ?1 AND plugin = ?3";
+        self.connection
+            .prepare_cached(sql)?
+            .execute(params![row.id, tombstone, OWN_SETS])?;
+        Ok(())
     }
 
     /// The row of a path that is not a withdrawn one.

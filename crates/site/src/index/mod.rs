@@ -33,7 +33,7 @@ pub(crate) use read::Reader;
 pub(crate) use row::{Row, State};
 pub use sharing::Sharing;
 pub(crate) use visibility::Visibility;
-pub(crate) use write::{Applied, Observation, RETRY, Seen};
+pub(crate) use write::{ANY_MARK, Applied, OWN_SETS, Observation, RETRY, Seen};
 
 use self::agreement::Agreement;
 use self::media_type_table::MediaTypeTable;

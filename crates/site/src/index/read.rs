@@ -166,8 +166,16 @@ impl Reader<'_> {
             let sql =
                 "SELECT count(*) FROM item i WHERE i.datestamp BETWEEN ?1 AND ?2 AND i.state <> 2";
             let all = self.number(sql, params![from, until])?;
-            if visibility.areas.is_empty() {
+            if visibility.is_open() {
                 return Ok(all);
+            }
+            if visibility.hides_programs {
+                // No index knows programs.
+                let condition = visibility.condition();
+                let sql = format!(
+                    "SELECT count(*) FROM item i WHERE i.datestamp BETWEEN ?1 AND ?2 AND {condition}"
+                );
+                return self.number(&sql, params![from, until]);
             }
             // Two small corrections instead of a look at every path.
             let (concerned, case) = (visibility.concerned(), visibility.case());
@@ -221,7 +229,7 @@ impl Reader<'_> {
 
     /// The media types of which something live is visible.
     pub(crate) fn held_types(&self, visibility: &Visibility) -> Result<Vec<i64>, Error> {
-        let sql = match visibility.areas.is_empty() {
+        let sql = match visibility.is_open() {
             true => "SELECT id FROM media_type WHERE live > 0".to_owned(),
             false => format!(
                 "SELECT t.id FROM media_type t WHERE t.live > 0 AND EXISTS (

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::load::{fresh_secret, put_in_place, remove};
-use super::{FILE, OLD_FILE, UNFINISHED_FILE, meta, schema, set_meta};
+use super::{FILE, OLD_FILE, OWN_SETS, UNFINISHED_FILE, meta, schema, set_meta};
 use crate::Error;
 
 /// Puts a new index in the place of the old one. The agreement must be held, so that nobody writes into the old
@@ -67,7 +67,22 @@ fn rescue(old: &Path, new: &Path, secret: Option<&[u8]>) -> rusqlite::Result<u64
         if let Ok(Some(since)) = meta::<i64>(&source, "changes_since") {
             set_meta(&target, "changes_since", &since)?;
         }
-        for key in ["site_url", "records", "areas", "answering_since"] {
+        let sql = format!(
+            "SELECT item, plugin, mark, outcome FROM plugin_result WHERE plugin = '{OWN_SETS}'"
+        );
+        copy(&source, &sql, |row| {
+            let sql = "INSERT OR IGNORE INTO plugin_result (item, plugin, mark, outcome) VALUES (?1, ?2, ?3, ?4)";
+            let values: [rusqlite::types::Value; 4] =
+                [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+            target.prepare_cached(sql)?.execute(values)
+        });
+        for key in [
+            "site_url",
+            "records",
+            "areas",
+            "answering_since",
+            "programs",
+        ] {
             if let Ok(Some(value)) = meta::<String>(&source, key) {
                 set_meta(&target, key, &value)?;
             }

@@ -9,17 +9,24 @@ use crate::SitePath;
 pub(crate) struct Visibility {
     /// Directories, each with whether it is open to this requester.
     pub(crate) areas: Vec<(SitePath, bool)>,
+    /// Whether programs are not for this requester.
+    pub(crate) hides_programs: bool,
     /// Whether all rows are wanted, withdrawn ones too, because somebody else decides.
     pub(crate) undecided: bool,
 }
 
 impl Visibility {
+    /// Whether everything is open, or somebody else decides.
+    pub(super) fn is_open(&self) -> bool {
+        self.areas.is_empty() && !self.hides_programs
+    }
+
     /// The visibility as a condition on the table `i`: what is open and not withdrawn, or withdrawn and not open.
     pub(super) fn condition(&self) -> String {
         if self.undecided {
             return "true".to_owned();
         }
-        if self.areas.iter().all(|(_, open)| *open) {
+        if self.areas.iter().all(|(_, open)| *open) && !self.hides_programs {
             return "i.state <> 2".to_owned();
         }
         format!("({}) = (i.state <> 2)", self.case())
@@ -30,6 +37,9 @@ impl Visibility {
         let mut areas: Vec<_> = self.areas.iter().collect();
         areas.sort_by_key(|(area, _)| std::cmp::Reverse(area.as_bytes().len()));
         let mut case = String::from("CASE");
+        if self.hides_programs {
+            case.push_str(" WHEN i.dynamic THEN 0");
+        }
         for (area, open) in areas {
             let _ = write!(case, " WHEN {} THEN {}", within(area), i32::from(*open));
         }

@@ -73,6 +73,16 @@ impl Index {
         })
     }
 
+    /// Stamps live programs as changed now: who is given their source has changed.
+    pub(crate) fn touch_programs(&self) -> Result<(), Error> {
+        self.for_each_within(&SitePath::root(), |batch, row| {
+            match row.dynamic && row.state == State::Live {
+                true => batch.touch(row),
+                false => Ok(()),
+            }
+        })
+    }
+
     /// Stamps those live items within a path as changed now that are not known to be shown to all: who may see them
     /// has changed, or may have.
     pub(crate) fn touch_unshown(&self, within: &SitePath) -> Result<(), Error> {
@@ -91,6 +101,19 @@ impl Index {
                 .prepare_cached(sql)?
                 .execute([item, mark])
                 .map(drop)
+        })
+    }
+
+    /// Marks programs that were public as withdrawn for all who may not see them any longer.
+    pub(crate) fn withdraw_programs(
+        &self,
+        was_public: impl Fn(&SitePath) -> bool,
+    ) -> Result<(), Error> {
+        self.for_each_within(&SitePath::root(), |batch, row| {
+            match row.dynamic && row.state == State::Live && was_public(&row.path) {
+                true => batch.withdraw(row),
+                false => Ok(()),
+            }
         })
     }
 
@@ -342,6 +365,12 @@ impl AddAssign for Applied {
 
 /// Stands for the outcome of a plug-in that failed before this start.
 pub(crate) const RETRY: &str = "retry";
+
+/// The key of the sets of the webmaster's own that plug-ins ever put an item into; they outlive the item.
+pub(crate) const OWN_SETS: &str = "own sets";
+
+/// The mark of a result that is about all versions of a file.
+pub(crate) const ANY_MARK: i64 = 0;
 
 /// How many rows are changed in one step.
 const STEP: usize = 1000;

@@ -183,6 +183,18 @@ pub enum PluginOutput {
 }
 
 impl PluginOutcome {
+    /// Returns the sets that the plug-in names: the lines of text, or the values of the key `set`.
+    pub(crate) fn sets(&self) -> Vec<&str> {
+        match self {
+            Self::Output(PluginOutput::Text(text)) => text.lines().map(str::trim).collect(),
+            Self::Output(PluginOutput::KeyValue(pairs)) => {
+                let sets = pairs.iter().filter(|(key, _)| key == SET_KEY);
+                sets.map(|(_, value)| value.as_str()).collect()
+            }
+            Self::Output(PluginOutput::Xml(_)) | Self::Failed { .. } => Vec::new(),
+        }
+    }
+
     /// Returns the Dublin Core elements (without `dc:`) that the plug-in's map makes of the outcome.
     pub fn dublin_core(&self, plugin: &Plugin) -> Vec<(&'static str, String)> {
         let element = |key: &str| plugin.elements.get(key).copied();
@@ -199,6 +211,9 @@ impl PluginOutcome {
         }
     }
 }
+
+/// The key of a set in lines of key and value.
+const SET_KEY: &str = "set";
 
 /// Raised when the same output would be read differently, so that old cache entries are not used.
 const FINGERPRINT_VERSION: u32 = 1;

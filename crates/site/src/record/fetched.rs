@@ -7,7 +7,7 @@ use super::resource::{Content, Resource, Wanted, file_resource};
 use crate::{Body, DynamicPolicy, Facts, Fetched, NotFetched, Origin};
 
 impl Record<'_> {
-    /// A file that a server runs: nothing of its source is told.
+    /// A file that a server runs: nothing of its source is told, but to named users.
     pub(super) fn dynamic_resource(
         &self,
         policy: DynamicPolicy,
@@ -17,7 +17,26 @@ impl Record<'_> {
             (DynamicPolicy::Processed, Some(origin)) if wanted > Wanted::Description => {
                 self.fetched_resource(origin, wanted)
             }
+            (DynamicPolicy::Source, _) if wanted != Wanted::Headers => Ok(self.source(wanted)),
             _ => Ok(self.bare_reference()),
+        }
+    }
+
+    /// The source of a program, in the version that the index knows. No header of a GET belongs to it.
+    fn source(&self, wanted: Wanted) -> Resource {
+        let (site, row) = (self.view.site, &self.item.row);
+        let opened = site.open_source(&row.path, &self.view.requester).ok();
+        let Some(opened) = opened.filter(|opened| opened.facts.mark == row.mark) else {
+            return Resource {
+                headers: None,
+                ..self.bare_reference()
+            };
+        };
+        let media_type = site.ground.media_types.of(row.path.name()).to_owned();
+        let (content, facts) = self.content(opened.file, opened.facts, &media_type, wanted);
+        Resource {
+            content,
+            ..file_resource(media_type, &facts)
         }
     }
 

@@ -6,9 +6,18 @@ use oai::Datestamp;
 
 use super::Record;
 use super::fixity::Algorithm;
-use crate::{Origin, headers};
+use crate::{DynamicPolicy, Origin, headers};
 
 impl Record<'_> {
+    /// Whether a GET of the item's URL can be answered with 200: not where the source of a program is given in records
+    /// alone, and no server runs it.
+    pub(crate) fn is_listed(&self) -> bool {
+        let is_source = self.item.dynamic == Some(DynamicPolicy::Source);
+        let nobody_runs_it = self.view.origin.is_none()
+            && self.view.site.config.offer.policy(false) == DynamicPolicy::Off;
+        self.item.header.deleted || !is_source || !nobody_runs_it
+    }
+
     /// The result of a GET of the item's URL, as far as the index knows it.
     pub(crate) fn listed(&self) -> provider::Resource {
         let row = &self.item.row;

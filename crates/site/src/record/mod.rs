@@ -60,7 +60,7 @@ impl<'a> Record<'a> {
             prefix if prefix != didl::PREFIX => 4000,
             _ => {
                 let row = &self.item.row;
-                let by_value = self.item.dynamic.is_none()
+                let by_value = matches!(self.item.dynamic, None | Some(DynamicPolicy::Source))
                     && row.size <= self.by_value_limit(&self.indexed_media_type());
                 let bytes = if by_value {
                     didl::base64_length(row.size)
@@ -239,11 +239,20 @@ impl<'a> Record<'a> {
             ..
         } = &resource.content
         {
-            didl.descriptor(|xml| write_by_value_failed(xml, reason))?;
+            didl.descriptor(|xml| write_note(xml, "by-value", "failed", reason))?;
         }
 
+        let is_source = self.item.dynamic == Some(DynamicPolicy::Source);
+        if is_source {
+            didl.descriptor(|xml| write_note(xml, "source", "text", SOURCE))?;
+        }
         didl.begin_component()?;
-        let digests = self.digests(&resource);
+        let is_by_reference = matches!(resource.content, Content::Reference { .. });
+        // A reference leads to what the program prints.
+        let digests = match is_source && is_by_reference {
+            true => Vec::new(),
+            false => self.digests(&resource),
+        };
         if !digests.is_empty() {
             let pairs = digests
                 .iter()
@@ -262,6 +271,9 @@ impl<'a> Record<'a> {
                 didl.by_value(media_type, bytes.as_slice(), bytes.len() as u64)?;
             }
             Content::File(file, facts) => self.stream(&mut didl, media_type, &file, &facts)?,
+        }
+        if is_source && !is_by_reference {
+            return didl.finish();
         }
         didl.finish_by_reference(media_type, &header.identifier)
     }
@@ -312,12 +324,19 @@ fn write_outcome<W: Write>(
     xml.end("plugin")
 }
 
-/// Why the bytes are missing is told in the form of a plug-in that failed.
-fn write_by_value_failed<W: Write>(xml: &mut Writer<W>, reason: &str) -> io::Result<()> {
-    let attributes = [("xmlns", PLUGIN_NAMESPACE), ("name", "by-value")];
-    xml.start("plugin", &attributes)?;
-    xml.element("failed", &[], reason)?;
+/// A note on the bytes, in the form of what a plug-in prints: why they are missing, or that they are a source.
+fn write_note<W: Write>(
+    xml: &mut Writer<W>,
+    name: &str,
+    element: &str,
+    text: &str,
+) -> io::Result<()> {
+    xml.start("plugin", &[("xmlns", PLUGIN_NAMESPACE), ("name", name)])?;
+    xml.element(element, &[], text)?;
     xml.end("plugin")
 }
+
+/// The note on a source.
+const SOURCE: &str = "the source of a program; a GET of its URL returns what the program prints";
 
 const PLUGIN_NAMESPACE: &str = "urn:x-garner:plugin";

@@ -53,7 +53,7 @@ impl SiteView<'_> {
         let there = rows.iter().filter(|row| row.state != State::Deleted);
         let with_answer = |(row, look): (&Row, Look)| {
             let policy = match row.dynamic {
-                true => self.site.config.offer.dynamic,
+                true => self.programs,
                 false => DynamicPolicy::Off,
             };
             let fresh = matches!(&look, Look::Served(served)

@@ -8,11 +8,12 @@ use super::reading::{FromStart, is_unchanged};
 use super::resource::{Content, Resource};
 use crate::ground::media_types::essence;
 use crate::ground::root::Sighting;
-use crate::index::RETRY;
 use crate::index::findings::Finding;
+use crate::index::{ANY_MARK, OWN_SETS, RETRY};
 use crate::plugin::{Plugin, PluginOutcome};
 use crate::record::fixity::{Algorithm, Digester, digests_of};
-use crate::{Facts, Origin};
+use crate::{Error, Facts, Origin};
+use oai::SetSpec;
 use process::Stop;
 
 impl<'a> Record<'a> {
@@ -36,11 +37,49 @@ impl<'a> Record<'a> {
             .collect()
     }
 
+    /// The sets of the webmaster's own that plug-ins put the item into; for a tombstone those that it ever was in.
+    pub(crate) fn sets_by_plugins(&self) -> Result<Vec<SetSpec>, Error> {
+        let row = &self.item.row;
+        let own = &self.view.site.own_sets;
+        let before = self.view.reader.plugin_result(row.id, OWN_SETS, ANY_MARK)?;
+        let before: Vec<String> = before
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
+        if self.item.header.deleted {
+            let specs = before.iter().filter(|spec| own.is_own(spec));
+            return Ok(specs.filter_map(|spec| SetSpec::parse(spec)).collect());
+        }
+        let mut sets = Vec::new();
+        for plugin in self.plugins().filter(|plugin| own.ask(plugin.name())) {
+            // An outcome is kept for the version that the index knows, which is the one that a header is about.
+            let kept = self.kept::<PluginOutcome>(&outcome_key(plugin));
+            if let Some(outcome) = kept.or_else(|| self.plugin_outcome(plugin)) {
+                sets.extend(own.given_by(plugin.name(), &outcome.sets()).cloned());
+            }
+        }
+        let is_known = |set: &SetSpec| before.iter().any(|spec| spec == set.as_str());
+        if !sets.iter().all(is_known) {
+            let mut all = before;
+            all.extend(sets.iter().map(|set| set.as_str().to_owned()));
+            all.sort_unstable();
+            all.dedup();
+            self.view.findings.add(Finding {
+                item: row.id,
+                key: OWN_SETS.to_owned(),
+                mark: ANY_MARK,
+                outcome: serde_json::to_string(&all).unwrap_or_default(),
+            });
+            // Kept before it is told, so that the deletion is told in the same sets.
+            self.view.keep_findings();
+        }
+        Ok(sets)
+    }
+
     /// Nothing is said of a file that is not the one that the index knows, or not for this requester: the
     /// program opens it by its path, so the file is looked at before and after.
     fn plugin_outcome(&self, plugin: &Plugin) -> Option<PluginOutcome> {
         let site = self.view.site;
-        let key = format!("{} {}", plugin.name(), plugin.fingerprint());
+        let key = outcome_key(plugin);
         if !self.is_as_indexed() {
             return None;
         }
@@ -169,6 +208,11 @@ impl<'a> Record<'a> {
 
 /// The digests of a resource's bytes, by algorithm.
 pub(super) type Digests = Vec<(Algorithm, String)>;
+
+/// The key of the outcomes of a plug-in.
+fn outcome_key(plugin: &Plugin) -> String {
+    format!("{} {}", plugin.name(), plugin.fingerprint())
+}
 
 /// The key of digests.
 fn digests_key(algorithms: &[Algorithm]) -> String {

@@ -242,6 +242,10 @@ impl View for RecordsView<'_> {
         Ok(xml.raw(element.as_bytes())?)
     }
 
+    fn write_about<W: Write>(&self, item: &RecordItem, xml: &mut Writer<W>) -> Result<(), Error> {
+        self.site.write_about(&item.inner, xml)
+    }
+
     fn resource(&self, item: &RecordItem) -> Result<Option<Resource>, Error> {
         let prefix = item.prefixes.first().map_or("", String::as_str);
         let identifier = &item.header.identifier;

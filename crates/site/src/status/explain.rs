@@ -74,12 +74,15 @@ impl<'a> Explainer<'a> {
                     path.to_url_path()
                 ));
                 match dynamic {
-                    true => because.push(
-                        "a server runs it, so its source is never given and its media type is not known \
-                         (offer.dynamic)"
-                            .to_owned(),
-                    ),
+                    true => because.push(self.of_program()),
                     false => because.extend(self.by_type(path, &facts)),
+                }
+                if dynamic && self.ground.rules.hides_programs() {
+                    return Ok(Explanation {
+                        target: target.to_owned(),
+                        offered: false,
+                        because,
+                    });
                 }
                 if let Some(area) = self.access.area_of(path) {
                     because.push(format!(
@@ -96,6 +99,17 @@ impl<'a> Explainer<'a> {
             offered,
             because,
         })
+    }
+
+    fn of_program(&self) -> String {
+        let told = match &self.site.offer.source {
+            Some(_) => "a server runs it, so its source is for the users of offer.source alone",
+            None => {
+                "a server runs it, so its source is never given and its media type is not known \
+                 (offer.dynamic)"
+            }
+        };
+        told.to_owned()
     }
 
     fn by_type(&self, path: &SitePath, facts: &Facts) -> [String; 2] {

@@ -16,7 +16,7 @@ use crate::httpd::{Pool, bytes, c_string, text};
 use crate::{module_of, sys};
 
 /// The table as httpd wants it.
-pub(crate) struct Directives([sys::command_rec; 33]);
+pub(crate) struct Directives([sys::command_rec; 34]);
 
 // SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
 unsafe impl Sync for Directives {}
@@ -73,7 +73,7 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     own(
         c"OaiDynamic",
         DIRECTORY,
-        c"off, reference or processed: what becomes of files that httpd runs",
+        c"off, reference or processed, and source with users who are given the source: what becomes of files that httpd runs",
     ),
     own(
         c"OaiUserList",
@@ -98,7 +98,12 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     own(
         c"OaiSet",
         SERVER,
-        c"a set of one's own: its setSpec, its name, and patterns of URL paths",
+        c"a set of one's own: its setSpec, its name, and patterns of URL paths or plugin=NAME",
+    ),
+    own(
+        c"OaiRights",
+        SERVER,
+        c"the rights on records: a text or the URL of a licence, then patterns of URL paths that it is for",
     ),
     own(
         c"OaiConfiner",

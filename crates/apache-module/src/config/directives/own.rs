@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use provider::Description;
 use site::DynamicPolicy;
-use site::config::{ByteSize, OwnSetConfig};
+use site::config::{ByteSize, OwnSetConfig, RightsConfig};
 use site::fixity::Algorithm;
 
 use super::{Line, absolute};
@@ -33,8 +33,7 @@ impl Line<'_> {
 
     fn apply_text(&mut self, words: &[String]) -> Result<(), String> {
         if self.name == "OaiDynamic" {
-            self.directory.set_dynamic(policy(one(words)?)?);
-            return Ok(());
+            return self.dynamic(words);
         }
         let pool = self.pool;
         let server = self.server.as_deref_mut();
@@ -63,15 +62,16 @@ impl Line<'_> {
             }
             "OaiPlugin" => server.plugins.push(plugin::parse(words)?),
             "OaiSet" => {
-                let [spec, name, urls @ ..] = words else {
-                    return Err("it takes a setSpec, a name, and patterns of URL paths".to_owned());
-                };
-                server.sets.push(OwnSetConfig {
-                    spec: spec.clone(),
-                    name: name.clone(),
+                server.sets.push(set(words)?);
+                site::check_sets(&server.sets)?;
+            }
+            "OaiRights" => {
+                let (statement, urls) = words.split_first().ok_or("it takes a statement")?;
+                server.rights.push(RightsConfig {
+                    statement: statement.clone(),
                     urls: urls.to_vec(),
                 });
-                site::check_sets(&server.sets)?;
+                RightsConfig::check(&server.rights)?;
             }
             "OaiConfiner" => {
                 server.confiner = Some(absolute(pool, one(words)?.as_bytes())?);
@@ -84,6 +84,34 @@ impl Line<'_> {
             "OaiFreshness" => server.freshness = Some(number(one(words)?)?),
             _ => return Err("it is not a directive of this version".to_owned()),
         }
+        Ok(())
+    }
+
+    /// `[off|reference|processed] [source USER...]`
+    fn dynamic(&mut self, words: &[String]) -> Result<(), String> {
+        let at = words
+            .iter()
+            .position(|word| word.eq_ignore_ascii_case("source"));
+        let (own, users) = words.split_at(at.unwrap_or(words.len()));
+        let policy = match own {
+            [] => DynamicPolicy::Off,
+            [word] => policy(word)?,
+            _ => return Err("it takes one policy, and `source` with the names of users".to_owned()),
+        };
+        let users = users.get(1..).unwrap_or_default();
+        if at.is_some() {
+            if users.is_empty() {
+                return Err(
+                    "`source` takes the names of the users who are given the source of programs"
+                        .to_owned(),
+                );
+            }
+            self.warn(&format!(
+                "the source of programs is given to {} (OaiDynamic source): passwords in it are theirs to read",
+                users.join(", ")
+            ));
+        }
+        self.directory.set_dynamic(self.pool, policy, users);
         Ok(())
     }
 
@@ -159,6 +187,30 @@ fn flow_limit(server: &mut ServerConfig, words: &[String]) -> Result<(), String>
     Ok(())
 }
 
+/// A set by patterns of URL paths and by plug-ins: `/lectures/*`, `plugin=topics`.
+fn set(words: &[String]) -> Result<OwnSetConfig, String> {
+    let [spec, name, members @ ..] = words else {
+        return Err(
+            "it takes a setSpec, a name, and patterns of URL paths or plugin=NAME".to_owned(),
+        );
+    };
+    let (plugins, urls): (Vec<_>, Vec<_>) = members
+        .iter()
+        .partition(|member| member.starts_with(PLUGIN));
+    if plugins.len() > 1 {
+        return Err(format!("the set `{spec}` names two plug-ins; it takes one"));
+    }
+    Ok(OwnSetConfig {
+        spec: spec.clone(),
+        name: name.clone(),
+        urls: urls.into_iter().cloned().collect(),
+        plugin: plugins.first().map(|word| word[PLUGIN.len()..].to_owned()),
+    })
+}
+
+/// The beginning of the word that names the plug-in of a set.
+const PLUGIN: &str = "plugin=";
+
 fn root(server: &mut ServerConfig, pool: Pool, words: &[String]) -> Result<PathBuf, String> {
     let [url, directory] = words else {
         return Err("it takes a URL path and a directory".to_owned());
@@ -215,7 +267,9 @@ fn policy(text: &str) -> Result<DynamicPolicy, String> {
         "off" => Ok(DynamicPolicy::Off),
         "reference" => Ok(DynamicPolicy::Reference),
         "processed" => Ok(DynamicPolicy::Processed),
-        _ => Err(format!("`{text}` is none of off, reference and processed")),
+        _ => Err(format!(
+            "`{text}` is none of off, reference, processed and source"
+        )),
     }
 }
 

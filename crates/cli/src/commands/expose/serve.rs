@@ -149,10 +149,13 @@ impl Serve {
             notify("READY=1");
             tokio::spawn(watchdog());
             let aggregator = config.aggregator.clone();
-            aggregator.serve(holdings, "--listen", stop_signal()).await
+            let served = Arc::clone(&holdings);
+            aggregator.serve(served, "--listen", stop_signal()).await
         });
         notify("STOPPING=1");
         runtime.shutdown_timeout(Duration::from_secs(1));
+        // They have a runtime of their own, which may not be dropped within another.
+        drop(holdings);
         served.map(|()| ExitCode::SUCCESS)
     }
 

@@ -263,7 +263,7 @@ pub(crate) use self::environment::unknown as unknown_variables;
 pub(crate) use self::shown::{set_by_option, without_password};
 
 /// The tables that describe one site at the top level of a file. `[admin]` is not among them: workers have it too.
-pub(super) const SITE_TABLES: [&str; 15] = [
+pub(super) const SITE_TABLES: [&str; 16] = [
     "server",
     "repository",
     "pages",
@@ -276,6 +276,7 @@ pub(super) const SITE_TABLES: [&str; 15] = [
     "fixity",
     "plugin",
     "set",
+    "rights",
     "index",
     "records",
     "robots",

@@ -35,6 +35,7 @@ pub struct Rules {
 impl Rules {
     /// Compiles the configuration; an error names the entry and the reason.
     pub fn compile(config: OfferConfig) -> Result<Self, String> {
+        config.check_source()?;
         let mut directories = Vec::new();
         for directory in &config.skip_directories {
             let path = SitePath::from_url_path(directory).ok_or_else(|| {
@@ -66,6 +67,11 @@ impl Rules {
     /// The treatment of symbolic links.
     pub fn symlinks(&self) -> Symlinks {
         self.config.symlinks
+    }
+
+    /// Whether programs are offered to some users only, and to nobody else.
+    pub(crate) fn hides_programs(&self) -> bool {
+        self.config.hides_programs()
     }
 
     /// Decides on a path by all rules.

@@ -3,6 +3,7 @@
 /// The output of commands as it is seen.
 mod snapshots;
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use test_support::{Fixture, Script};
@@ -13,11 +14,17 @@ use crate::harvested::Harvested;
 
 /// The output of a command on a terminal of this width; `environment` is put before it.
 fn on_terminal(width: usize, environment: &str, arguments: &str) -> Vec<String> {
+    on_terminal_in(Path::new("."), width, environment, arguments)
+}
+
+/// The same in a directory.
+fn on_terminal_in(place: &Path, width: usize, environment: &str, arguments: &str) -> Vec<String> {
     let program = env!("CARGO_BIN_EXE_garner");
     let line = format!("stty cols {width} rows 50; {environment} {program} {arguments}");
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .stdin(Stdio::null())
+        .current_dir(place)
         .env_remove("NO_COLOR")
         .env_remove("SUDO_USER")
         .env("USER", "tester")

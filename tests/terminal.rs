@@ -129,8 +129,7 @@ fn colours_are_for_terminals_unless_somebody_decides_otherwise() {
 #[test]
 fn an_import_shows_a_summary_in_words_and_each_capture_only_on_request() {
     let fixture = Fixture::empty();
-    let crawl =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
+    let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
     let import = |name: &str, option: &str| {
         let (crawl, data) = (crawl.display(), fixture.beside(name));
         on_terminal(

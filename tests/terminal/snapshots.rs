@@ -37,7 +37,7 @@ const SHOWN: [&str; 9] = [
     "history 1",
     "history --imports 1",
     "run show 1",
-    "job show 1",
+    "job show 4",
     "schedule show 1",
     "documents show 1",
     "statistics",
@@ -100,7 +100,11 @@ fn filled() -> Harvested {
         UPDATE schedule SET added = NOW, changed = NOW, starts = NULL;
         UPDATE document SET discover_date = NOW, update_date = NOW, crawl_date = NOW;
         UPDATE record SET harvested = NOW;
-        UPDATE audit SET at = NOW;";
+        UPDATE parent SET first_crawl_date = NOW, last_crawl_date = NOW;
+        UPDATE rules SET changed = NOW;
+        UPDATE url_list SET changed = NOW;
+        UPDATE audit SET at = NOW;
+        UPDATE audit SET details = 'until 2030-01-01T00:00:00Z' WHERE action = 'account.link';";
     let sql = sql.replace("NOW", "(CAST(strftime('%s', 'now') AS INTEGER) - 10985)");
     let done = Command::new("sqlite3")
         .arg(held.data().join("catalog.sqlite"))
@@ -138,6 +142,12 @@ fn printed(held: &Harvested, columns: usize, commands: &[&str]) -> String {
 fn blanked(line: &str) -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let mut line = line.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    // The beginning of the name of a temporary directory, however much of it is shown.
+    while let Some(at) = line.find(".tmp") {
+        let random = line[at + 4..].chars();
+        let random = random.take_while(char::is_ascii_alphanumeric).count();
+        line.replace_range(at..at + 4 + random, &"x".repeat(4 + random));
+    }
     if let Some((before, after)) = line.split_once("process ") {
         let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
         line = format!("{before}process N{}", after.replace(host.trim(), "HOST"));

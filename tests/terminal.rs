@@ -3,6 +3,7 @@
 /// The output of commands as it is seen.
 mod snapshots;
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use test_support::{Fixture, Script};
@@ -13,11 +14,17 @@ use crate::harvested::Harvested;
 
 /// The output of a command on a terminal of this width; `environment` is put before it.
 fn on_terminal(width: usize, environment: &str, arguments: &str) -> Vec<String> {
+    on_terminal_in(Path::new("."), width, environment, arguments)
+}
+
+/// The same in a directory.
+fn on_terminal_in(place: &Path, width: usize, environment: &str, arguments: &str) -> Vec<String> {
     let program = env!("CARGO_BIN_EXE_garner");
     let line = format!("stty cols {width} rows 50; {environment} {program} {arguments}");
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .stdin(Stdio::null())
+        .current_dir(place)
         .env_remove("NO_COLOR")
         .env_remove("SUDO_USER")
         .env("USER", "tester")
@@ -122,8 +129,7 @@ fn colours_are_for_terminals_unless_somebody_decides_otherwise() {
 #[test]
 fn an_import_shows_a_summary_in_words_and_each_capture_only_on_request() {
     let fixture = Fixture::empty();
-    let crawl =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
+    let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
     let import = |name: &str, option: &str| {
         let (crawl, data) = (crawl.display(), fixture.beside(name));
         on_terminal(

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use catalog::JobKind;
+use catalog::{JobKind, Role};
 use operations::alerts::{self, FiringAlert};
 use operations::jobs::Job;
 use operations::overview::{self, Overview};
@@ -17,6 +17,8 @@ use crate::who::Who;
 #[template(path = "dashboard_now.html")]
 pub(super) struct Now {
     can_operate: bool,
+    /// Whether the page System is open to the account.
+    is_admin: bool,
     /// The end of the addresses of its buttons.
     back: &'static str,
     pub(super) overview: Overview,
@@ -33,6 +35,7 @@ impl Now {
         Ok(Self {
             alerts,
             can_operate: who.can_operate(),
+            is_admin: who.role >= Role::Admin,
             back: "?back=/",
             health: HealthBar::new(&overview.statistics.health),
             overview,

@@ -228,7 +228,8 @@ fn languages_and_files_are_judged_by_models_that_have_not_seen_them() {
         .args(["classifier", "evaluate", "--cross-validate=week"])
         .arg(&one)
         .output();
-    assert!(fails(&unknown).contains("parts, source, language, file"));
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("parts, source, language, file"));
 }
 
 #[test]

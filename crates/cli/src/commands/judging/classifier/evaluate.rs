@@ -124,7 +124,13 @@ impl Evaluate {
             bar.set_position(done as u64);
         };
         let groups: Vec<&str> = match left_out {
-            LeftOut::Language => examples.iter().map(|example| &*example.lang).collect(),
+            LeftOut::Language => {
+                let languages = examples.iter().map(|example| match &*example.lang {
+                    "" => "unknown",
+                    language => language,
+                });
+                languages.collect()
+            }
             LeftOut::Parts | LeftOut::Source | LeftOut::File => {
                 files.iter().map(String::as_str).collect()
             }

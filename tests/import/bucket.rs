@@ -374,6 +374,21 @@ fn a_worker_for_imports_alone_needs_no_common_data_directory() {
     assert_eq!(stored.contents().0.len(), 3);
 }
 
+/// Issue 25: a store that does not answer was told as `io`, as a broken disk is.
+#[test]
+fn a_store_that_is_away_is_told_with_its_code_when_results_are_loaded() {
+    let stored = Stored::new();
+    let mut command = stored.command(&["load", "s3://papers/results", "--json"]);
+    let output = command
+        .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        .output()
+        .unwrap();
+
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["error"]["code"], "store_away", "{told}");
+}
+
 /// Issue 25: the report of an import lay on the machine that had run it.
 #[test]
 fn the_report_of_an_import_lies_in_the_store_and_is_read_on_any_machine() {

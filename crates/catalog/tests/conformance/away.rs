@@ -1,6 +1,6 @@
 //! A database that cannot be reached for a while is told from one that never can.
 
-use catalog::Catalog;
+use catalog::{Catalog, Identity};
 use test_support::Postgres;
 
 use crate::place::{Place, run};
@@ -42,5 +42,25 @@ fn connections_that_the_server_ends_are_replaced() {
             failures += 1;
             assert!(failures < 20);
         }
+    });
+}
+
+/// Issue 25: after a failover the server is a replica for a moment.
+#[test]
+fn a_server_that_may_not_write_is_named_with_a_remedy_and_may_later() {
+    run(async {
+        let place = Place::postgres();
+        drop(place.with_repository().await);
+        place.sql(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
+        );
+        let (catalog, identity) = (place.open().await, Identity::default());
+
+        let added = catalog.add_repository("http://b.example/oai", "b", &identity);
+        let error = added.await.unwrap_err();
+
+        assert!(error.is_transient(), "{error}");
+        assert!(error.to_string().contains("name the primary"), "{error}");
+        assert!(catalog.repository(1).await.unwrap().is_some());
     });
 }

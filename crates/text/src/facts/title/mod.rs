@@ -1,6 +1,14 @@
 //! The title of a text: the one that the document gives itself, if the text bears it out, or else the first lines of the
 //! first page that read like one.
 
+mod furniture;
+mod names;
+mod plausible;
+
+use self::furniture::{is_furniture, is_heading_of_body};
+use self::names::is_names;
+use self::plausible::{has_sentences, is_title};
+
 /// The title of a text; `None` if none is plausible. `declared` is the one in the metadata of the document.
 ///
 /// ```
@@ -98,19 +106,6 @@ fn paragraph(lines: &[String], at: usize) -> Option<usize> {
     is_paragraph.then_some(at + full + 1)
 }
 
-/// Whether a text has whole sentences, which no title has: a full stop behind many words.
-fn has_sentences(text: &str) -> bool {
-    let mut words = 0;
-    for word in text.split(' ') {
-        words += 1;
-        let is_end = word.ends_with('.') && word.chars().filter(|c| c.is_alphabetic()).count() > 3;
-        if is_end && words > FEWEST_WORDS_OF_SENTENCE {
-            return true;
-        }
-    }
-    false
-}
-
 /// Whether a line belongs to the title before it.
 fn goes_on(title: &str, line: &str) -> bool {
     let open = title.ends_with(['-', ':', ',', '–', '—']) || ends_with_small_word(title);
@@ -153,79 +148,6 @@ fn ends_with_small_word(title: &str) -> bool {
     )
 }
 
-/// Whether a text can be a title: a few words, mostly of letters, no name of a file or a program.
-fn is_title(text: &str) -> bool {
-    let (length, words) = (text.chars().count(), text.split(' ').count());
-    if !(SHORTEST..=LONGEST).contains(&length) || words > MOST_WORDS {
-        return false;
-    }
-    // A year is part of many titles, and says nothing about what stands around it.
-    let others = text.split(' ').filter(|word| !is_year(word));
-    let (mut letters, mut solid) = (0, 0);
-    for letter in others.flat_map(str::chars) {
-        letters += usize::from(letter.is_alphabetic());
-        solid += 1;
-    }
-    if letters * 10 < solid * 7 || text.contains(char::REPLACEMENT_CHARACTER) {
-        return false;
-    }
-    if is_placeholder(text) || has_sentences(text) {
-        return false;
-    }
-    let is_written_apart = text.chars().any(is_ideographic);
-    if words < 2 && !is_written_apart {
-        return false;
-    }
-    // Letters that stand alone are spaced out, or were not read.
-    let alone = text
-        .split(' ')
-        .filter(|word| word.chars().count() == 1)
-        .count();
-    let small = text.to_lowercase();
-    alone * 2 <= words && !is_furniture(text) && !NO_TITLES.iter().any(|part| small.contains(part))
-}
-
-/// Whether a text stands for a title that nobody wrote: `XXXX XXX`, or one word over and over.
-fn is_placeholder(text: &str) -> bool {
-    let small = text.to_lowercase();
-    let mut letters: Vec<_> = small
-        .chars()
-        .filter(|letter| letter.is_alphabetic())
-        .collect();
-    let is_run = letters
-        .windows(4)
-        .any(|four| four.iter().all(|letter| *letter == four[0]));
-    letters.sort_unstable();
-    letters.dedup();
-    let words: Vec<_> = small.split(' ').collect();
-    let mut distinct = words.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
-    is_run || letters.len() < FEWEST_LETTERS || distinct.len() * 2 < words.len()
-}
-
-/// Whether a word is a year.
-fn is_year(word: &str) -> bool {
-    let digits = word.trim_matches(|letter: char| letter.is_ascii_punctuation());
-    let is_number = digits.len() == 4 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    is_number && ("1000"..="2099").contains(&digits)
-}
-
-/// Whether a line has words beside a year that are not those of a date.
-fn has_words_beside_year(line: &str) -> bool {
-    let is_word = |word: &&str| {
-        let small = word.to_lowercase();
-        let small = small.trim_matches(|letter: char| !letter.is_alphanumeric());
-        !small.is_empty() && small.chars().all(char::is_alphabetic) && !MONTHS.contains(&small)
-    };
-    let words = line.split([' ', '-', '–']).filter(is_word).count();
-    words >= 2 && line.split(' ').any(is_year)
-}
-
-fn is_ideographic(letter: char) -> bool {
-    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
-}
-
 /// Whether most words of a title stand on the first page.
 fn is_borne_out(title: &str, page: &str) -> bool {
     let page = page.to_lowercase();
@@ -237,104 +159,6 @@ fn is_borne_out(title: &str, page: &str) -> bool {
     let there = words.iter().filter(|word| page.contains(**word)).count();
     // A page without text bears nothing out, and denies nothing.
     page.trim().is_empty() || (there > 0 && there * 4 >= words.len() * 3)
-}
-
-/// Whether a line is no title, but what stands around it: heads of journals, dates, numbers, addresses.
-fn is_furniture(line: &str) -> bool {
-    let small = line.to_lowercase();
-    let letters = line.chars().filter(|letter| letter.is_alphabetic()).count();
-    let numbers = line.split(' ').filter(|word| !is_year(word));
-    let numbers = numbers
-        .flat_map(str::chars)
-        .filter(char::is_ascii_digit)
-        .count();
-    let years = line.split(' ').filter(|word| is_year(word)).count() * 4;
-    let digits = match has_words_beside_year(line) {
-        true => numbers,
-        false => numbers + years,
-    };
-    letters < 4
-        || digits * 3 > letters
-        || small.contains('@')
-        || FURNITURE.iter().any(|part| small.contains(part))
-        || FURNITURE_AT_START
-            .iter()
-            .any(|part| small.starts_with(part))
-}
-
-/// Whether a line begins the text itself: no title follows.
-fn is_heading_of_body(line: &str) -> bool {
-    let small = line.to_lowercase();
-    let small = small.trim_matches(|letter: char| !letter.is_alphabetic());
-    matches!(
-        small,
-        "abstract"
-            | "summary"
-            | "introduction"
-            | "contents"
-            | "table of contents"
-            | "zusammenfassung"
-            | "résumé"
-            | "resumen"
-            | "keywords"
-            | "references"
-    ) || small.starts_with("abstract—")
-}
-
-/// Whether a line is a list of names: each word with a capital, parted by commas or by `and`.
-fn is_names(line: &str) -> bool {
-    let words: Vec<_> = line
-        .split([' ', ',', ';'])
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_capital = |word: &&&str| word.chars().next().is_some_and(char::is_uppercase);
-    let joined = words
-        .iter()
-        .filter(|word| matches!(**word, "and" | "und" | "et" | "y" | "&"))
-        .count();
-    let capitals = words.iter().filter(is_capital).count();
-    let initials = words
-        .iter()
-        .filter(|word| word.ends_with('.') && word.chars().count() == 2)
-        .count();
-    let commas = line.matches(',').count();
-    if capitals + joined < words.len() {
-        return false;
-    }
-    let is_long = words.iter().any(|word| word.chars().count() > 13);
-    initials > 0
-        || (!is_long
-            && (commas >= 2
-                || (commas + joined >= 1 && words.len() <= 9 && words.len() >= 4 && commas > 0)))
-        || (words.len() == 2 || words.len() == 3)
-            && !is_long
-            && commas == 0
-            && joined == 0
-            && is_person(&words)
-}
-
-/// Whether two or three words look like the name of one person, not like a title: none is a word of titles.
-fn is_person(words: &[&str]) -> bool {
-    let is_name = |word: &&str| {
-        let mut letters = word
-            .trim_end_matches(['*', '†', '∗', '1', '2', '3', '.'])
-            .chars();
-        let first = letters.next().is_some_and(char::is_uppercase);
-        let rest: Vec<_> = letters.collect();
-        first
-            && rest.len() < 10
-            && rest
-                .iter()
-                .all(|letter| letter.is_lowercase() || matches!(letter, '-' | '’' | '\''))
-    };
-    let endings = [
-        "ing", "ion", "ics", "ogy", "ory", "ism", "ory", "ity", "ies", "ems", "sis", "als", "tes",
-        "ods",
-    ];
-    words.iter().all(is_name)
-        && !words
-            .iter()
-            .any(|word| endings.iter().any(|end| word.ends_with(end)))
 }
 
 /// The text with one space between its words.
@@ -351,132 +175,9 @@ const MOST_LINES: usize = 40;
 const MOST_TITLE_LINES: usize = 4;
 /// Bytes behind which a title of several lines that goes on is taken for text.
 const LONGEST_HEADING: usize = 160;
-const SHORTEST: usize = 6;
 const LONGEST: usize = 300;
-const MOST_WORDS: usize = 35;
 /// Letters that a line of running text has at least.
 const FULL_LINE: usize = 50;
-const FEWEST_WORDS_OF_SENTENCE: usize = 7;
-/// Different letters that a title has at least.
-const FEWEST_LETTERS: usize = 3;
-
-/// Words of dates, in a few languages.
-const MONTHS: [&str; 34] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-    "januar",
-    "februar",
-    "märz",
-    "mai",
-    "juni",
-    "juli",
-    "oktober",
-    "dezember",
-    "spring",
-    "autumn",
-];
-
-/// Parts of what programs write in place of a title.
-const NO_TITLES: [&str; 22] = [
-    "untitled",
-    "microsoft word",
-    "microsoft powerpoint",
-    "powerpoint presentation",
-    ".dvi",
-    ".doc",
-    ".tex",
-    ".ps",
-    ".pdf",
-    ".qxd",
-    ".indd",
-    ".ppt",
-    ".xls",
-    ".rtf",
-    ".html",
-    "slide 1",
-    "no job name",
-    "title of paper",
-    "latex",
-    "pdfcreator",
-    "<!--",
-    "file://",
-];
-
-const FURNITURE: [&str; 32] = [
-    "http://",
-    "https://",
-    "www.",
-    "doi:",
-    "doi.org",
-    "issn",
-    "isbn",
-    "arxiv:",
-    "vol.",
-    "volume ",
-    " no. ",
-    "pp.",
-    "copyright",
-    "©",
-    "all rights reserved",
-    "proceedings of",
-    "to appear in",
-    "submitted to",
-    "preprint",
-    "published by",
-    "downloaded from",
-    "university",
-    "department of",
-    "institute of",
-    "journal of",
-    "technical report",
-    "open access",
-    "received",
-    "accepted manuscript",
-    "accepted 1",
-    "accepted 2",
-    "inserted by the editor",
-];
-
-const FURNITURE_AT_START: [&str; 16] = [
-    "page ",
-    "figure ",
-    "table ",
-    "draft",
-    "article",
-    "research article",
-    "original article",
-    "review article",
-    "available online",
-    "last revision",
-    "last updated",
-    "contents lists",
-    "conference on",
-    "workshop on",
-    "laboratory",
-    "e-mail",
-];
 
 #[cfg(test)]
 mod tests {

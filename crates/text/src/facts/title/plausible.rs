@@ -58,8 +58,18 @@ fn is_ideographic(letter: char) -> bool {
     matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Whether a text has whole sentences, which no title has: a full stop behind many words.
+/// Whether a text has whole sentences, which no title has: a full stop behind many words. Words that nearly all have a
+/// capital are those of a title of two parts.
 pub(super) fn has_sentences(text: &str) -> bool {
+    let long = text.split(' ').filter(|word| word.chars().count() > 3);
+    let (mut capitals, mut words) = (0, 0);
+    for word in long {
+        words += 1;
+        capitals += usize::from(word.chars().any(char::is_uppercase));
+    }
+    if capitals * 10 >= words * 9 {
+        return false;
+    }
     let mut words = 0;
     for word in text.split(' ') {
         words += 1;

@@ -324,6 +324,71 @@ fn missing_and_damaged_files_are_named_and_counted() {
     );
 }
 
+/// Texts leave garner as UTF-8 without control characters, in whatever encoding the documents are.
+#[test]
+fn texts_that_are_not_utf_8_are_decoded_wherever_they_leave() {
+    let managed = Managed::new();
+    account(&managed, "root", "admin");
+    let line = "Die Bücher über die schönen Künste gehören zur Überlieferung. ".repeat(9);
+    let text = line.trim_end();
+    let latin: Vec<u8> = text.chars().map(|letter| letter as u8).collect();
+    let wide = |text: &str| {
+        text.encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<_>>()
+    };
+    let documents = [
+        latin,
+        wide(&format!("\u{feff}{text}")),
+        format!("\u{feff}{text}\u{1b}\u{7}").into_bytes(),
+    ];
+    let mut warc = Warc::default();
+    for (number, document) in documents.iter().enumerate() {
+        let url = format!("http://lat.example/{number}.txt");
+        warc.response(&url, &date(number + 1), "text/plain", document);
+    }
+    let crawl = managed.beside("crawl.warc.gz");
+    std::fs::write(&crawl, warc.bytes).unwrap();
+    let crawl = crawl.to_str().unwrap();
+    managed.garner(&["import", crawl, "--types", "text/*", "--text", "--quiet"]);
+
+    retrieve(&managed, "a.jsonl", &["--text"]);
+    retrieve(&managed, "a.csv", &["--text"]);
+    retrieve(&managed, "a.warc", &["--text"]);
+
+    let lines = lines(&managed.beside("a.jsonl"));
+    assert_eq!(lines.len(), 3);
+    assert!(lines.iter().all(|line| line["text"] == text), "{lines:#?}");
+    for name in ["a.csv", "a.warc"] {
+        let written = bytes(&managed, name);
+        let texts = written
+            .windows(text.len())
+            .filter(|part| *part == text.as_bytes());
+        // The WARC file has the bytes of the last document as well, which are UTF-8.
+        assert!(texts.count() >= 3, "{name}");
+    }
+    let changes = managed.lines(&["feed", "changes", "--text"]);
+    assert!(
+        changes.iter().all(|change| change["text"] == text),
+        "{changes:#?}"
+    );
+    let console = Console::start(managed, "");
+    let bearer = format!("Bearer {}", token(&console, "root").1);
+    for line in &lines {
+        let path = format!("/api/v1/documents/{}/text", line["id"]);
+        let answer = fetch(
+            "GET",
+            &console.at(&path),
+            &[("Authorization", &bearer)],
+            b"",
+        );
+        assert_eq!(answer.text(), text, "{path}");
+        let header = |name| answer.header(name).unwrap_or_default();
+        assert_eq!(header("content-type"), "text/plain; charset=utf-8");
+        assert_eq!(header("content-length"), text.len().to_string());
+    }
+}
+
 #[test]
 fn a_retrieval_that_is_killed_leaves_nothing_under_its_name_and_is_done_again() {
     let managed = import(Managed::new(), 400, &[]);

@@ -51,7 +51,13 @@ pub(super) fn finish(
     let (holdings, import) = (keeping.holdings, keeping.into_import());
     let (state, reason, verification, error) = match worked {
         Ok(Done { read, verification }) => {
-            let (state, reason) = outcome(&import.counters(), &read, verification.as_ref());
+            let counters = import.counters();
+            let (state, reason) = outcome(
+                &counters,
+                counters.kept_nothing(),
+                &read,
+                verification.as_ref(),
+            );
             (state, reason, verification, None)
         }
         // Another process goes on with it, and writes down how it ends.
@@ -118,27 +124,40 @@ pub(super) fn finish(
 impl Imported {
     /// How an import with these counters ends, if it is read to its end.
     pub(super) fn state_of(counters: &ImportCounters) -> (ImportState, Option<String>) {
-        outcome(counters, &Read::default(), None)
+        outcome(counters, counters.kept_nothing(), &Read::default(), None)
     }
 
-    /// One that the catalog knows nothing of.
-    pub(super) fn without_catalog(counters: ImportCounters, read: &Read, began: Instant) -> Self {
-        let (state, reason) = outcome(&counters, read, None);
+    /// One that the catalog knows nothing of. `separate` counts the documents that went to a folder.
+    pub(super) fn without_catalog(
+        counters: ImportCounters,
+        separate: Option<u64>,
+        read: &Read,
+        began: Instant,
+    ) -> Self {
+        let kept_nothing = counters.kept_nothing() && separate.is_none_or(|kept| kept == 0);
+        let (state, reason) = outcome(&counters, kept_nothing, read, None);
         Self {
             id: None,
             state,
             reason,
             counters,
-            separate: None,
+            separate,
             report: None,
             verification: None,
             took: began.elapsed(),
         }
     }
+
+    /// Whether it came to its end and kept no document.
+    pub fn kept_nothing(&self) -> bool {
+        let is_at_end = matches!(self.state, ImportState::Ok | ImportState::Incomplete);
+        is_at_end && self.counters.kept_nothing() && self.separate.is_none_or(|kept| kept == 0)
+    }
 }
 
 fn outcome(
     counters: &ImportCounters,
+    kept_nothing: bool,
     read: &Read,
     verification: Option<&Verification>,
 ) -> (ImportState, Option<String>) {
@@ -175,7 +194,7 @@ fn outcome(
         let count = read.unresolved;
         reasons.push(format!("the originals of {count} revisits are nowhere"));
     }
-    if counters.kept_nothing() {
+    if kept_nothing {
         reasons.push(why_nothing(counters));
     }
     for name in &read.still_written {

@@ -276,7 +276,7 @@ impl Extraction {
         };
         let read = flow.run(&[], &mut |group| writing.keep(group), &|| {})?;
         let still_written = !read.still_written.is_empty();
-        let imported = Imported::without_catalog(writing.counters, &read, began);
+        let imported = Imported::without_catalog(writing.counters, None, &read, began);
         Ok((imported, writing, still_written))
     }
 

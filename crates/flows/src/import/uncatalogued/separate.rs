@@ -73,9 +73,8 @@ pub fn import_separately(
     )?;
     let report = report.map(|report: Report| report.finish().map(|()| path));
     Ok(Imported {
-        separate: Some(separate.saved),
         report: report.transpose()?,
-        ..Imported::without_catalog(separate.counters, &read, began)
+        ..Imported::without_catalog(separate.counters, Some(separate.saved), &read, began)
     })
 }
 

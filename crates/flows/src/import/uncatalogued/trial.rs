@@ -65,7 +65,7 @@ pub fn try_import(
     )?;
     // To read no more than was asked for is no interruption.
     read.stopped &= most.is_none() || stop.is_set();
-    Ok(Imported::without_catalog(counters, &read, began))
+    Ok(Imported::without_catalog(counters, None, &read, began))
 }
 
 fn count(group: Group, seen: &mut Seen, counters: &mut ImportCounters) -> anyhow::Result<Kept> {

@@ -1,7 +1,7 @@
 //! The forms that retrieved documents are written in: a directory, an archive, or lines about them alone.
 
 use std::fs::{File, FileTimes};
-use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -20,7 +20,7 @@ use super::{Copied, Format, Lines};
 
 /// A file with its digests, to be written into an archive.
 pub(super) struct Body<'a> {
-    pub(super) bytes: &'a mut dyn Read,
+    pub(super) bytes: &'a mut dyn BufRead,
     pub(super) length: u64,
     pub(super) crc: u32,
     pub(super) sha1: [u8; 20],
@@ -68,11 +68,6 @@ impl<'a> Archive<'a> {
         };
         archive.tell(&lines.head())?;
         Ok(archive)
-    }
-
-    /// Whether the files of documents are in it.
-    pub(super) fn has_files(&self) -> bool {
-        !matches!(self.form, Form::Lines(_))
     }
 
     /// Adds a document, whose bytes are `body`, and its text.
@@ -139,6 +134,7 @@ impl<'a> Archive<'a> {
             .map_err(io::IntoInnerError::into_error)?;
         let (crc, mut spool) = (spool.crc().sum(), spool.into_inner());
         spool.seek(SeekFrom::Start(0))?;
+        let mut spool = BufReader::with_capacity(BUFFER, spool);
         let (length, newest) = (self.length, self.newest);
         let mut out = match self.form {
             Form::Directory(base) => {
@@ -238,7 +234,7 @@ fn place(
     name: &str,
     modified: i64,
     length: u64,
-    bytes: &mut dyn Read,
+    bytes: &mut dyn BufRead,
 ) -> io::Result<()> {
     let (parent, name) = beneath::open_parent(base, Path::new(name), true)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -248,12 +244,21 @@ fn place(
     file.set_times(FileTimes::new().set_modified(moment(modified)))
 }
 
-/// Copies exactly `length` bytes.
-pub(super) fn copy(bytes: &mut dyn Read, length: u64, out: &mut impl Write) -> io::Result<()> {
-    match io::copy(&mut bytes.take(length), out)? == length {
-        true => Ok(()),
-        false => Err(io::Error::other("a file was cut off while it was copied")),
+/// Copies exactly `length` bytes, in pieces as large as the buffer of `bytes`.
+pub(super) fn copy(bytes: &mut dyn BufRead, length: u64, out: &mut impl Write) -> io::Result<()> {
+    let mut missing = length;
+    while missing > 0 {
+        let piece = bytes.fill_buf()?;
+        if piece.is_empty() {
+            return Err(io::Error::other("a file was cut off while it was copied"));
+        }
+        let most = usize::try_from(missing).unwrap_or(usize::MAX);
+        let read = piece.len().min(most);
+        out.write_all(&piece[..read])?;
+        bytes.consume(read);
+        missing -= read as u64;
     }
+    Ok(())
 }
 
 fn moment(seconds: i64) -> SystemTime {

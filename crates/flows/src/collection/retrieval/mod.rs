@@ -5,23 +5,23 @@
 //! that was killed is done again from its beginning.
 
 mod archive;
+mod examine;
 mod kept;
 mod part;
 mod tar;
 mod zip;
 
-use std::io::{Cursor, Read};
+use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use catalog::{DocumentEntry, Selection};
-use data_encoding::HEXLOWER;
-use flate2::Crc;
 use harvester::Stop;
 use serde::{Deserialize, Serialize};
-use sha1::{Digest, Sha1};
 
 use self::archive::{Archive, Body};
+use self::examine::{Contents, Examination, Examined, Problem, Step};
 pub use self::kept::{retrieval_file, sweep_retrievals};
 use self::part::Part;
 use crate::{DocumentFiles, DocumentPart, Holdings};
@@ -140,35 +140,37 @@ pub fn retrieve(
         let target = target.display();
         format!("{target} cannot be written, and nothing is left of it")
     };
-    let archive = Archive::begin(&part, order.format, lines).with_context(unwritten)?;
     let mut copying = Copying {
         files: DocumentFiles::open(holdings, None)?,
-        archive,
-        order,
+        archive: Archive::begin(&part, order.format, lines).with_context(unwritten)?,
         retrieved: Retrieved::default(),
-        buffer: Vec::new(),
     };
-    let mut numbers = Numbers::new(order);
-    while let Some(chunk) = numbers.next(holdings)? {
-        for page in chunk.chunks(PAGE) {
+    std::thread::scope(|scope| {
+        let examination = Examination::begin(scope, holdings, copying.files.clone(), order);
+        while let Some(step) = examination.next()? {
             if stop.is_set() {
                 copying.retrieved.stopped = true;
-                return Ok(copying.retrieved);
+                break;
             }
-            let entries = holdings.wait(holdings.catalog().documents_of(page))?;
-            copying.retrieved.removed += (page.len() - entries.len()) as u64;
-            for entry in &entries {
-                copying.copy(entry, tell).with_context(unwritten)?;
+            match step {
+                Step::Document(examined) => {
+                    let buffer = copying.copy(*examined, tell).with_context(unwritten)?;
+                    buffer.into_iter().for_each(|it| examination.reuse(it));
+                }
+                Step::Page { removed, total } => {
+                    copying.retrieved.removed += removed;
+                    tell(RetrievalEvent::Progress(&copying.retrieved, total));
+                }
             }
-            tell(RetrievalEvent::Progress(
-                &copying.retrieved,
-                numbers.total(),
-            ));
         }
-    }
+        anyhow::Ok(())
+    })?;
     let Copying {
         archive, retrieved, ..
     } = copying;
+    if retrieved.stopped {
+        return Ok(retrieved);
+    }
     archive.finish().with_context(unwritten)?;
     part.finish()?;
     Ok(retrieved)
@@ -223,125 +225,75 @@ impl<'a> Numbers<'a> {
 
 /// A retrieval at work.
 struct Copying<'a> {
-    files: std::sync::Arc<DocumentFiles>,
+    files: Arc<DocumentFiles>,
     archive: Archive<'a>,
-    order: &'a Retrieval,
     retrieved: Retrieved,
-    buffer: Vec<u8>,
-}
-
-/// Why the file of a document cannot be had.
-enum Problem {
-    Missing,
-    Damaged(String),
 }
 
 impl Copying<'_> {
+    /// Writes a document and gives back its buffer.
     fn copy(
         &mut self,
-        entry: &DocumentEntry,
+        examined: Examined,
         tell: &mut dyn FnMut(RetrievalEvent<'_>),
-    ) -> anyhow::Result<()> {
-        if !self.archive.has_files() {
-            let text = self.text(entry)?;
-            self.archive.add(entry, None, text.as_deref())?;
-            self.count(0, text.is_some());
-            return Ok(());
-        }
-        let problem = match self.examine(entry)? {
-            Ok((crc, sha1)) => {
-                let text = self.text(entry)?;
-                let is_kept = self.buffer.len() as u64 == entry.size;
-                let mut again = match is_kept {
-                    true => None,
-                    false => self.files.read(entry, DocumentPart::Document)?,
-                };
-                let mut kept = Cursor::new(&self.buffer);
-                let bytes: &mut dyn Read = match &mut again {
-                    Some(reader) => reader,
-                    None => &mut kept,
-                };
-                let body = Body {
-                    bytes,
-                    length: entry.size,
-                    crc,
-                    sha1,
-                };
-                self.archive.add(entry, Some(body), text.as_deref())?;
-                self.count(entry.size, text.is_some());
-                return Ok(());
+    ) -> anyhow::Result<Option<Vec<u8>>> {
+        let Examined { entry, text, file } = examined;
+        let text = text.as_deref();
+        let problem = match file {
+            None => {
+                self.archive.add(&entry, None, text)?;
+                self.count(0, text.is_some());
+                return Ok(None);
             }
-            Err(problem) => problem,
-        };
-        let problem = match problem {
-            Problem::Missing => {
+            Some(Ok(contents)) => {
+                let buffer = self.add(&entry, contents, text)?;
+                self.count(entry.size, text.is_some());
+                return Ok(buffer);
+            }
+            Some(Err(Problem::Missing)) => {
                 self.retrieved.missing += 1;
                 "its file is missing".to_owned()
             }
-            Problem::Damaged(reason) => {
+            Some(Err(Problem::Damaged(reason))) => {
                 self.retrieved.damaged += 1;
                 format!("its file is damaged: {reason}")
             }
         };
-        self.archive.lose(entry, &problem)?;
+        self.archive.lose(&entry, &problem)?;
         tell(RetrievalEvent::Lost {
             id: entry.id,
             url: &entry.url,
             problem: &problem,
         });
-        Ok(())
+        Ok(None)
     }
 
-    /// Reads a document and compares it with its digest before any of it is written. One of a usual size stays in memory;
-    /// a long one is read again.
-    fn examine(
+    fn add(
         &mut self,
         entry: &DocumentEntry,
-    ) -> anyhow::Result<Result<(u32, [u8; 20]), Problem>> {
-        self.buffer.clear();
-        let Some(mut reader) = self.files.read(entry, DocumentPart::Document)? else {
-            return Ok(Err(Problem::Missing));
+        contents: Contents,
+        text: Option<&str>,
+    ) -> anyhow::Result<Option<Vec<u8>>> {
+        let Contents { bytes, crc, sha1 } = contents;
+        let mut again = match bytes {
+            Some(_) => None,
+            None => self.files.read(entry, DocumentPart::Document)?,
         };
-        let length = reader.length();
-        if length != entry.size {
-            let reason = format!("it has {length} bytes instead of {}", entry.size);
-            return Ok(Err(Problem::Damaged(reason)));
-        }
-        let (mut sha1, mut crc) = (Sha1::new(), Crc::new());
-        let mut unread = length;
-        while unread > 0 {
-            let kept = match length > KEPT {
-                true => 0,
-                false => self.buffer.len(),
-            };
-            self.buffer.truncate(kept);
-            let part = (&mut reader).take(unread.min(KEPT));
-            match part.take(KEPT).read_to_end(&mut self.buffer) {
-                Ok(0) => break,
-                Ok(read) => unread -= read as u64,
-                Err(error) => return Ok(Err(Problem::Damaged(error.to_string()))),
-            }
-            sha1.update(&self.buffer[kept..]);
-            if self.order.format == Format::Zip {
-                crc.update(&self.buffer[kept..]);
-            }
-        }
-        let sha1: [u8; 20] = sha1.finalize().into();
-        if HEXLOWER.encode(&sha1) != entry.content_sha1 {
-            let reason = "its SHA-1 is another one".to_owned();
-            return Ok(Err(Problem::Damaged(reason)));
-        }
-        if length > KEPT {
-            self.buffer.clear();
-        }
-        Ok(Ok((crc.sum(), sha1)))
-    }
-
-    fn text(&self, entry: &DocumentEntry) -> anyhow::Result<Option<String>> {
-        match self.order.with_text {
-            true => self.files.text(entry.content),
-            false => Ok(None),
-        }
+        let mut again = again
+            .as_mut()
+            .map(|it| BufReader::with_capacity(BUFFER, it));
+        let mut kept = bytes.as_deref().unwrap_or_default();
+        let body = Body {
+            bytes: match &mut again {
+                Some(reader) => reader,
+                None => &mut kept,
+            },
+            length: entry.size,
+            crc,
+            sha1,
+        };
+        self.archive.add(entry, Some(body), text)?;
+        Ok(bytes)
     }
 
     fn count(&mut self, bytes: u64, has_text: bool) {
@@ -418,9 +370,7 @@ impl Format {
     }
 }
 
-/// Documents that are asked for at once.
-const PAGE: usize = 500;
 /// Numbers that are asked for at once.
 const CHUNK: u64 = 100_000;
-/// A document up to this size is read once and kept in memory.
-const KEPT: u64 = 16 << 20;
+/// Bytes of a long document that are read at once.
+const BUFFER: usize = 256 << 10;

@@ -3,7 +3,7 @@
 //!
 //! By hand: the names are ours, plain and short, so that nothing of the format is left but one block for each file.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Write};
 
 use super::archive::copy;
 
@@ -22,7 +22,7 @@ impl<W: Write> Tar<W> {
         name: &str,
         modified: i64,
         length: u64,
-        body: &mut dyn Read,
+        body: &mut dyn BufRead,
     ) -> io::Result<()> {
         self.out.write_all(&header(name, modified, length)?)?;
         copy(body, length, &mut self.out)?;

@@ -51,6 +51,7 @@ impl Job for Feed {
             // The reason of the stop decides the end of the job.
             return Ok(Ran::Ends(JobEnd::GivenBack));
         }
+        running.conclude(pushed.said());
         match (pushed.refused, pushed.without_text) {
             (0, 0) => work.log.info(&pushed.said()),
             (0, _) => work.log.warning(&format!(

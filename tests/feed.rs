@@ -230,6 +230,13 @@ fn changes_come_once_in_their_order_and_go_on_where_one_was() {
         assert_eq!(again.len(), 1);
         assert_eq!(again[0]["id"], 4);
 
+        let ahead = managed.output(&["feed", "changes", "--since", "999999"]);
+        assert_eq!(ahead.status.code(), Some(1));
+        assert!(
+            stderr(&ahead).contains("begin with 0"),
+            "{}",
+            stderr(&ahead)
+        );
         let wrong = managed.output(&["feed", "changes", "--since", "yesterday"]);
         assert_eq!(wrong.status.code(), Some(1));
         assert!(stderr(&wrong).contains("12.345"), "{}", stderr(&wrong));

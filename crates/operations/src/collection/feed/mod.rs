@@ -89,6 +89,23 @@ pub fn position(since: Option<&str>) -> Result<ChangePosition, Refusal> {
     position.map_err(|reason| Refusal::invalid("since", reason))
 }
 
+/// The place that somebody names, unless no change of this catalog has come so far: it is from another one, or from before
+/// this one was restored from a backup.
+pub async fn begin(context: &Context, since: Option<&str>) -> Result<ChangePosition, Refusal> {
+    let since = position(since)?;
+    let last = context.catalog().last_change().await?;
+    match since > last && since != ChangePosition::START {
+        true => Err(Refusal::invalid(
+            "since",
+            format!(
+                "the last change of this catalog is {last}, and {since} is behind it: it is from another catalog, or from \
+                 before this one was restored; begin with 0"
+            ),
+        )),
+        false => Ok(since),
+    }
+}
+
 /// Changes with the documents as they are now.
 struct Page {
     rows: Vec<DocumentChange>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{Change, ChangeKind, Page, position};
+use super::{Change, ChangeKind, Page, begin, position};
 use crate::documents::Document;
 use crate::jobs::{Job, add};
 use crate::{Actor, Context, Refusal};
@@ -224,7 +224,8 @@ impl Pushing<'_> {
         let cursor = self.cursor()?;
         let mut is_uncommitted = cursor.as_ref().is_some_and(|cursor| cursor.is_uncommitted);
         let stored = cursor.map(|cursor| cursor.seq);
-        let mut since = position(self.order.since.as_deref().or(stored.as_deref()))?;
+        let since = self.order.since.as_deref().or(stored.as_deref());
+        let mut since = self.context.wait(begin(self.context, since))?;
         loop {
             self.pushed.seq = since.to_string();
             self.pushed.stopped = stop.is_set();

@@ -43,7 +43,7 @@ impl Changes {
             limit: self.limit,
             text: self.text,
         };
-        let mut since = feed::position(query.since.as_deref())?;
+        let mut since = context.wait(feed::begin(&context, query.since.as_deref()))?;
         let mut missing = 0;
         let mut left = query.limit.unwrap_or(u64::MAX);
         to_stdout(|out| {

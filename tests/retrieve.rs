@@ -443,7 +443,7 @@ fn names_that_hardly_mean_a_directory_are_refused() {
     retrieve(&managed, "papers.2024", &["--format", "directory"]);
     let lines = managed.beside("a.csv");
     let told = managed.output(&["retrieve", "--output", lines.to_str().unwrap()]);
-    assert_eq!(stderr(&told).trim(), "5 documents");
+    assert_eq!(stderr(&told).trim(), "10 documents");
     let wrong = managed.output(&["retrieve", "--output", "x.zip", "--kind", "novel"]);
     assert!(
         stderr(&wrong).contains("kinds: there is no kind `novel`"),

@@ -282,7 +282,7 @@ fn takedowns(catalog: &[&str]) {
     let trash = failed.lines(&["documents", "trash", "--json"]);
     assert_eq!((trash.len(), &trash[0]["restorable"]), (1, &json!(false)));
     let (_, said) = failed.run(0, &["documents", "restore", url]);
-    assert!(said.contains("1 takedowns ended"), "{said}");
+    assert!(said.contains("1 takedown ended"), "{said}");
     failed.run(0, &["import", "b.warc.gz", "--text"]);
     assert_eq!(failed.documents().len(), 6);
     failed.verify();

@@ -75,10 +75,7 @@ impl<R: Read> Table<std::io::Chain<std::io::Cursor<Vec<u8>>, R>> {
         let missing: Vec<_> = missing.copied().collect();
         if !missing.is_empty() {
             let found: String = names.join(", ").chars().take(200).collect();
-            bail!(
-                "line 1: it lacks the {}; there are {found}",
-                columns(&missing)
-            );
+            bail!("line 1: it lacks the {}; it has {found}", columns(&missing));
         }
         Ok(Self {
             columns: names.len(),
@@ -211,7 +208,7 @@ mod tests {
             (&b""[..], "it is empty"),
             (
                 b"url\n",
-                "line 1: the columns citations are missing; there are url",
+                "line 1: it lacks the column citations; it has url",
             ),
             (
                 b"url,URL,citations\n",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
@@ -229,6 +230,13 @@ fn changes_come_once_in_their_order_and_go_on_where_one_was() {
         assert_eq!(again.len(), 1);
         assert_eq!(again[0]["id"], 4);
 
+        let ahead = managed.output(&["feed", "changes", "--since", "999999"]);
+        assert_eq!(ahead.status.code(), Some(1));
+        assert!(
+            stderr(&ahead).contains("begin with 0"),
+            "{}",
+            stderr(&ahead)
+        );
         let wrong = managed.output(&["feed", "changes", "--since", "yesterday"]);
         assert_eq!(wrong.status.code(), Some(1));
         assert!(stderr(&wrong).contains("12.345"), "{}", stderr(&wrong));
@@ -297,6 +305,42 @@ fn solr_gets_what_changed_and_its_answer_is_the_state() {
             30
         );
     });
+}
+
+#[test]
+fn a_text_that_is_missing_is_named_and_counted() {
+    let managed = Managed::new();
+    import(&managed, "texts", 5, &["--types", "text/html", "--text"]);
+    let all = changes(&managed, &["--text"]);
+    let with_text = |change: &&Value| change["text"].is_string();
+    let one = all.iter().find(with_text).unwrap()["document"].clone();
+    assert!(all.iter().all(|change| change.get("problem").is_none()));
+    std::fs::remove_file(text_of(&one)).unwrap();
+
+    let fed = managed.output(&["feed", "changes", "--text"]);
+
+    assert_eq!(fed.status.code(), Some(3), "{}", stderr(&fed));
+    let named = format!("document {}: its text is missing", one["id"]);
+    assert!(stderr(&fed).contains(&named), "{}", stderr(&fed));
+    let change = stdout(&fed)
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find(|change| change["id"] == one["id"])
+        .unwrap();
+    assert_eq!(change["problem"], "its text is missing");
+    assert_eq!(change.get("text"), None);
+    let solr = SolrServer::start();
+    let pushed = managed.output(&["feed", "solr", &solr.url(), "--json"]);
+    assert_eq!(pushed.status.code(), Some(3), "{}", stderr(&pushed));
+    assert!(stderr(&pushed).contains("its text is missing"));
+    let counts: Value = serde_json::from_str(&stdout(&pushed)).unwrap();
+    assert_eq!(counts["added"].as_u64().unwrap() as usize, all.len());
+    assert!(counts["without_text"].as_u64().unwrap() >= 1, "{counts}");
+}
+
+/// The file of the text of a document.
+fn text_of(document: &Value) -> PathBuf {
+    Path::new(document["path"].as_str().unwrap()).with_extension("txt")
 }
 
 #[test]

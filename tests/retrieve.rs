@@ -324,6 +324,134 @@ fn missing_and_damaged_files_are_named_and_counted() {
     );
 }
 
+/// Texts leave garner as UTF-8 without control characters, in whatever encoding the documents are.
+#[test]
+fn texts_that_are_not_utf_8_are_decoded_wherever_they_leave() {
+    let managed = Managed::new();
+    account(&managed, "root", "admin");
+    let line = "Die Bücher über die schönen Künste gehören zur Überlieferung. ".repeat(9);
+    let text = line.trim_end();
+    let latin: Vec<u8> = text.chars().map(|letter| letter as u8).collect();
+    let wide = |text: &str| {
+        text.encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<_>>()
+    };
+    let documents = [
+        latin,
+        wide(&format!("\u{feff}{text}")),
+        format!("\u{feff}{text}\u{1b}\u{7}").into_bytes(),
+    ];
+    let mut warc = Warc::default();
+    for (number, document) in documents.iter().enumerate() {
+        let url = format!("http://lat.example/{number}.txt");
+        warc.response(&url, &date(number + 1), "text/plain", document);
+    }
+    let crawl = managed.beside("crawl.warc.gz");
+    std::fs::write(&crawl, warc.bytes).unwrap();
+    let crawl = crawl.to_str().unwrap();
+    managed.garner(&["import", crawl, "--types", "text/*", "--text", "--quiet"]);
+
+    retrieve(&managed, "a.jsonl", &["--text"]);
+    retrieve(&managed, "a.csv", &["--text"]);
+    retrieve(&managed, "a.warc", &["--text"]);
+
+    let lines = lines(&managed.beside("a.jsonl"));
+    assert_eq!(lines.len(), 3);
+    assert!(lines.iter().all(|line| line["text"] == text), "{lines:#?}");
+    for name in ["a.csv", "a.warc"] {
+        let written = bytes(&managed, name);
+        let texts = written
+            .windows(text.len())
+            .filter(|part| *part == text.as_bytes());
+        // The WARC file has the bytes of the last document as well, which are UTF-8.
+        assert!(texts.count() >= 3, "{name}");
+    }
+    let changes = managed.lines(&["feed", "changes", "--text"]);
+    assert!(
+        changes.iter().all(|change| change["text"] == text),
+        "{changes:#?}"
+    );
+    let console = Console::start(managed, "");
+    let bearer = format!("Bearer {}", token(&console, "root").1);
+    for line in &lines {
+        let path = format!("/api/v1/documents/{}/text", line["id"]);
+        let answer = fetch(
+            "GET",
+            &console.at(&path),
+            &[("Authorization", &bearer)],
+            b"",
+        );
+        assert_eq!(answer.text(), text, "{path}");
+        let header = |name| answer.header(name).unwrap_or_default();
+        assert_eq!(header("content-type"), "text/plain; charset=utf-8");
+        assert_eq!(header("content-length"), text.len().to_string());
+    }
+}
+
+#[test]
+fn a_text_that_is_missing_is_named_and_counted() {
+    let managed = import(Managed::new(), 5, &["--types", "text/html", "--text"]);
+    let one = managed.lines(&["documents", "list"]).remove(0);
+    std::fs::remove_file(Path::new(one["path"].as_str().unwrap()).with_extension("txt")).unwrap();
+
+    for name in ["a.zip", "a.warc", "a.jsonl", "a.csv"] {
+        let output = managed.beside(name);
+        let output = output.to_str().unwrap();
+        let retrieved = managed.output(&["retrieve", "--text", "--json", "--output", output]);
+        let said = stderr(&retrieved);
+        assert_eq!(retrieved.status.code(), Some(3), "{name}: {said}");
+        assert!(
+            said.contains(&format!("document {} (", one["id"])),
+            "{said}"
+        );
+        assert!(said.contains("its text is missing"), "{said}");
+        let outcome: Value = serde_json::from_str(&stdout(&retrieved)).unwrap();
+        assert!(outcome["missing_texts"].as_u64() >= Some(1), "{outcome}");
+        // The document itself is there.
+        assert_eq!(
+            (&outcome["missing"], &outcome["damaged"]),
+            (&json!(0), &json!(0))
+        );
+    }
+    let told = lines(&managed.beside("a.jsonl"));
+    let line = told.iter().find(|line| line["id"] == one["id"]).unwrap();
+    assert_eq!(line["problem"], "its text is missing");
+    let table = std::fs::read_to_string(managed.beside("a.csv")).unwrap();
+    assert!(
+        table.lines().next().unwrap().ends_with("text,problem"),
+        "{table}"
+    );
+    assert!(table.contains("its text is missing"), "{table}");
+}
+
+#[test]
+fn names_that_hardly_mean_a_directory_are_refused() {
+    let managed = imported(Managed::new(), 5);
+    for (output, words) in [
+        ("sample.zipp", "`zipp` is no format"),
+        ("nowhere/a.zip", "is no directory; make it first"),
+    ] {
+        let path = managed.beside(output);
+        let refused = managed.output(&["retrieve", "--output", path.to_str().unwrap()]);
+        assert_eq!(refused.status.code(), Some(1), "{output}");
+        assert!(stderr(&refused).contains(words), "{}", stderr(&refused));
+        assert!(!path.exists());
+    }
+    let refused = managed.output(&["retrieve", "--output", "-"]);
+    assert!(stderr(&refused).contains("./-"), "{}", stderr(&refused));
+    retrieve(&managed, "papers.2024", &["--format", "directory"]);
+    let lines = managed.beside("a.csv");
+    let told = managed.output(&["retrieve", "--output", lines.to_str().unwrap()]);
+    assert_eq!(stderr(&told).trim(), "10 documents");
+    let wrong = managed.output(&["retrieve", "--output", "x.zip", "--kind", "novel"]);
+    assert!(
+        stderr(&wrong).contains("kinds: there is no kind `novel`"),
+        "{}",
+        stderr(&wrong)
+    );
+}
+
 #[test]
 fn a_retrieval_that_is_killed_leaves_nothing_under_its_name_and_is_done_again() {
     let managed = import(Managed::new(), 400, &[]);
@@ -454,6 +582,10 @@ fn a_job_retrieves_a_file_that_the_api_gives() {
         assert_eq!(added.status, 201, "{}", added.text());
         let job: Value = serde_json::from_slice(&added.body).unwrap();
         let job = console.managed.wait_for(&job, "finished");
+        assert!(
+            job["note"].as_str().unwrap().starts_with("5 documents, "),
+            "{job}"
+        );
         let path = format!("/api/v1/retrievals/{}/file", job["id"]);
         let file = ask("GET", &path, &Value::Null);
         assert_eq!(file.status, 200);

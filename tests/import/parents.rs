@@ -110,6 +110,7 @@ fn links_are_checked_politely_and_dead_ones_are_left_out() {
     let mut parents: Vec<_> = paths.iter().map(|path| web.url(path)).collect();
     parents.push(format!("http://127.0.0.1:{}/", free_port()));
     parents.push("http://spam.example/".to_owned());
+    parents.push("ftp://127.0.0.1/pub/".to_owned());
     let crawl = Crawl::new();
     let named: Vec<_> = parents.iter().map(String::as_str).collect();
     crawl.write("a.warc.gz", linked(&named));
@@ -137,8 +138,8 @@ fn links_are_checked_politely_and_dead_ones_are_left_out() {
     let printed: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(printed["blacklisted"], 1, "{printed:#} {said}");
     assert_eq!(printed["dead"], 3, "{printed:#}");
-    assert_eq!(printed["kept"], 6, "{printed:#}");
-    assert_eq!(printed["unknown"], 3, "{printed:#}");
+    assert_eq!(printed["kept"], 7, "{printed:#}");
+    assert_eq!(printed["unknown"], 4, "{printed:#}");
     let asked = web.asked();
     assert_eq!(
         asked.iter().filter(|line| line.contains("robots")).count(),
@@ -153,13 +154,15 @@ fn links_are_checked_politely_and_dead_ones_are_left_out() {
     let revised = std::fs::read_to_string(crawl.path("parenturl.revised.csv")).unwrap();
     assert!(revised.starts_with("url,host,documents,ingested,first_crawl,last_crawl,status\r\n"));
     assert!(
-        revised.contains("alive (200)") && revised.contains("disallowed (robots.txt)"),
+        revised.contains("alive (200)")
+            && revised.contains("unknown (links over FTP are not checked)")
+            && revised.contains("disallowed (robots.txt)"),
         "{revised}"
     );
     let removed = std::fs::read_to_string(crawl.path("removed.csv")).unwrap();
     assert_eq!(removed.lines().count(), 5, "{removed}");
     assert!(
-        removed.contains("dead 404") && removed.contains("refused"),
+        removed.contains("dead (404)") && removed.contains("refused"),
         "{removed}"
     );
     let listed = run(&crawl, 0, &["parents", "list", "--json", "--text", "moved"]).0;

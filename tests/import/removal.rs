@@ -152,6 +152,76 @@ fn blacklisted_documents_that_failed_are_removed_and_restored_on_postgres() {
     cleaning_and_restoring(&["--catalog", &database]);
 }
 
+fn restoring_twice(catalog: &[&str]) {
+    let failed = Failed::new(&many(60).bytes, catalog);
+    let before = failed.documents();
+    let hosts: Vec<_> = (0..20).map(|n| format!("host-{n}.example\n")).collect();
+    failed.crawl.write("black.txt", hosts.concat());
+    failed.clean(&["--yes"]);
+    assert!(failed.documents().len() < before.len());
+
+    let restore = || {
+        let garner = failed.crawl.garner(&["documents", "restore", "--json"]);
+        garner.args(&failed.catalog).output()
+    };
+    let outputs = std::thread::scope(|scope| {
+        let both = [scope.spawn(restore), scope.spawn(restore)];
+        both.map(|one| one.join().unwrap())
+    });
+
+    assert_eq!(failed.documents(), before);
+    let mut restored = 0;
+    for output in outputs {
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(said["failed"], 0, "{said}");
+        restored += said["restored"].as_u64().unwrap();
+    }
+    assert_eq!(restored, before.len() as u64);
+    let id = before[0]["id"].to_string();
+    let (_, said) = failed.run(0, &["documents", "restore", &id]);
+    assert!(said.contains("1 in the collection already"), "{said}");
+    failed.run(3, &["documents", "restore", "999999"]);
+}
+
+#[test]
+fn two_restorations_at_once_both_succeed_on_sqlite() {
+    restoring_twice(&[]);
+}
+
+#[test]
+fn two_restorations_at_once_both_succeed_on_postgres() {
+    restoring_twice(&["--catalog", &Postgres::shared().database()]);
+}
+
+#[test]
+fn a_document_without_its_file_is_restored_without_it() {
+    let failed = Failed::new(&example(), &[]);
+    failed.crawl.write("black.txt", "*.spam.example\n");
+    let one = failed
+        .documents()
+        .into_iter()
+        .find(|one| one["url"] == "http://spam.example/1.pdf");
+    let one = one.unwrap();
+    std::fs::remove_file(one["path"].as_str().unwrap()).unwrap();
+    failed.clean(&["--yes"]);
+
+    let (_, said) = failed.run(3, &["documents", "restore"]);
+
+    assert!(
+        said.contains("2 documents restored, 1 without their files"),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!(
+            "{}: it is in the collection again without its file",
+            one["id"]
+        )),
+        "{said}"
+    );
+    assert_eq!(failed.documents().len(), 4);
+}
+
 fn takedowns(catalog: &[&str]) {
     let failed = Failed::new(&example(), catalog);
     let url = "http://www.SPAM.example:80/2.pdf";
@@ -212,7 +282,7 @@ fn takedowns(catalog: &[&str]) {
     let trash = failed.lines(&["documents", "trash", "--json"]);
     assert_eq!((trash.len(), &trash[0]["restorable"]), (1, &json!(false)));
     let (_, said) = failed.run(0, &["documents", "restore", url]);
-    assert!(said.contains("1 takedowns ended"), "{said}");
+    assert!(said.contains("1 takedown ended"), "{said}");
     failed.run(0, &["import", "b.warc.gz", "--text"]);
     assert_eq!(failed.documents().len(), 6);
     failed.verify();

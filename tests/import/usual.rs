@@ -223,6 +223,11 @@ fn without_the_database_documents_go_to_a_folder_once() {
         (&json!(0), &json!(0))
     );
     assert_eq!(second["saved_Separate"], 0);
+    // What is there already is kept, too.
+    for printed in [&first, &second] {
+        assert_eq!(printed["kept_nothing"], false, "{printed}");
+        assert_eq!(printed["reason"], json!(null), "{printed}");
+    }
     assert_eq!(files_in(&crawl.path("folder")), folder);
 }
 

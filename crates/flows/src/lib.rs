@@ -30,6 +30,7 @@ pub use ::text::Program;
 pub use ::text::{Sketch, decoded, file_title, language_code};
 pub use access::{Access, forget_access, sweep as sweep_access};
 pub use backup::{BackedUp, BackupOptions, RestoreOptions, Restored, backup, restore};
+pub use collection::words::counted;
 pub use curation::clean::{Cleaned, clean_documents, each_to_clean};
 pub use curation::links::{LinkOptions, LinksChecked, check_links};
 pub use curation::trash::{purge_trash, restore_documents, tidy_trash};

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::group::Kind;
-use super::{OF_DOCUMENTS, UNLISTED};
+use super::{ChangePosition, OF_DOCUMENTS, UNLISTED};
 use crate::collection::{document, document_columns};
 use crate::database::bounded::bounded;
 use crate::database::conditions::Conditions;
@@ -225,6 +225,17 @@ impl Catalog {
         };
         let groups = groups_of(&mut transaction, kind, &rows).await?;
         Ok(changed(&mut transaction, kind, &rows, &groups).await?.pop())
+    }
+
+    /// The place behind the last change of all.
+    pub async fn last_change(&self) -> Result<ChangePosition, Error> {
+        let sql = "SELECT seq FROM change_state";
+        let row = self.database.read().await?.row(sql, []).await?;
+        let seq = row.map_or(Ok(0), |row| row.integer("seq"))?;
+        Ok(ChangePosition {
+            seq,
+            ..ChangePosition::START
+        })
     }
 
     /// The time of the last change, or of the last answer that named one; and that of the first change.

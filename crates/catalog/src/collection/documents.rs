@@ -76,6 +76,14 @@ pub struct DocumentEntry {
     pub judgement: Option<Judgement>,
 }
 
+impl DocumentEntry {
+    /// Whether its text lies in the collection: beside it, or as the document itself.
+    pub fn has_text(&self) -> bool {
+        let is_read = |judgement: &Judgement| judgement.outcome == "text";
+        self.extension == "txt" || self.judgement.as_ref().is_some_and(is_read)
+    }
+}
+
 /// Which documents are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentQuery {

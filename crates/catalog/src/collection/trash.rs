@@ -102,13 +102,17 @@ pub enum TrashedState {
 pub enum RestoreOutcome {
     /// It is in the collection again.
     Restored,
+    /// It is in the collection again without its file, which was missing when it was removed.
+    WithoutFile,
+    /// It was in the collection already: somebody else restored it.
+    Already,
     /// The trash did not hold it any more. Imports may bring it again.
     Lifted,
     /// An import brought its URL again, as the document with this number.
     Replaced(i64),
     /// Its bytes are neither in the trash nor in the collection.
     Lost,
-    /// It is not in the trash.
+    /// It is neither in the trash nor in the collection.
     Unknown,
 }
 
@@ -326,7 +330,11 @@ async fn restore(
 ) -> Result<RestoreOutcome, Error> {
     let sql = "SELECT md5, kept FROM trash WHERE document_id = $1";
     let Some(row) = transaction.row(sql, [document.into()]).await? else {
-        return Ok(RestoreOutcome::Unknown);
+        let sql = "SELECT id FROM document WHERE id = $1";
+        return Ok(match transaction.row(sql, [document.into()]).await? {
+            Some(_) => RestoreOutcome::Already,
+            None => RestoreOutcome::Unknown,
+        });
     };
     let md5 = row.text("md5")?;
     let Some(kept) = row.maybe_text("kept")? else {
@@ -378,7 +386,12 @@ async fn restore(
     outdate(transaction, &contents).await?;
     stamp_restored_documents(transaction, &[document]).await?;
     forget_document(transaction, document).await?;
-    Ok(RestoreOutcome::Restored)
+    let sql = "SELECT stored FROM content WHERE id = $1";
+    let row = transaction.row(sql, [current.into()]).await?;
+    match row.map(|row| row.flag("stored")).transpose()? {
+        Some(false) => Ok(RestoreOutcome::WithoutFile),
+        _ => Ok(RestoreOutcome::Restored),
+    }
 }
 
 /// Takes a document out of the trash.

@@ -126,7 +126,7 @@ impl ImportCounters {
     /// Whether no capture brought a document, or said that a known one is as it was.
     pub fn kept_nothing(&self) -> bool {
         let revisited = self.revisits.saturating_sub(self.revisits_unknown);
-        self.saved_new + self.saved_duplicate + revisited == 0
+        self.saved_new + self.saved_duplicate + self.saved_known_content + revisited == 0
     }
 
     /// Counts what a capture was.

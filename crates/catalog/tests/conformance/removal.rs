@@ -96,7 +96,7 @@ async fn a_removed_document_comes_back_as_it_was(place: Place) {
     let moved = settle(&catalog).await;
     assert_eq!(moved, [(before.content, TrashedState::Gone)]);
     assert_eq!(catalog.count_trash().await.unwrap(), 0);
-    assert_eq!(restore(&catalog, id).await, RestoreOutcome::Unknown);
+    assert_eq!(restore(&catalog, id).await, RestoreOutcome::Already);
 }
 
 async fn bytes_that_another_document_has_stay(place: Place) {

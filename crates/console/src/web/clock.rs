@@ -62,6 +62,11 @@ impl Clock {
         &self.zone
     }
 
+    /// The address without its wish, if it has one.
+    pub(crate) fn without_wish(&self) -> Option<Uri> {
+        self.is_utc.then(|| self.here.parse().ok()).flatten()
+    }
+
     /// The same page with times in UTC, or without.
     pub(crate) fn switched(&self) -> String {
         let separator = if self.here.contains('?') { '&' } else { '?' };

@@ -59,6 +59,10 @@ pub(crate) async fn dress(
     let has_token = bearer(request.headers()).is_some();
     let identified = Asking::identify(&state, &uri, request.headers()).await;
     let clock = Clock::new(zone(identified.as_ref()), &uri);
+    // Pages that refuse unknown parameters know nothing of the clock.
+    if let Some(plain) = clock.without_wish().filter(|_| !is_api(&uri)) {
+        *request.uri_mut() = plain;
+    }
     let (asking, mut response) = match identified {
         Ok(asking) => {
             request.extensions_mut().insert(asking.clone());

@@ -147,6 +147,34 @@ fn the_description_of_the_api_tells_the_role_of_each_operation() {
     assert!(operations > 10);
 }
 
+/// The link "Show seconds" stands at the foot of every page.
+#[test]
+fn every_page_shows_its_times_in_utc_with_seconds() {
+    let test = TestConsole::new();
+    let ann = test.with_session("ann", Role::Admin);
+    let mut followed = 0;
+    for route in test.console.routes() {
+        if route.method != Method::GET || is_api(route) {
+            continue;
+        }
+        let page = ask(&ann, route);
+        let Some(link) = page.body.split("href=\"").find_map(|part| {
+            let link = part.split('"').next()?;
+            link.ends_with("utc=1").then(|| link.replace("&#38;", "&"))
+        }) else {
+            continue;
+        };
+        if page.status != StatusCode::OK {
+            continue;
+        }
+        followed += 1;
+        let switched = ann.get(&link);
+        assert_eq!(switched.status, StatusCode::OK, "{link}: {}", switched.body);
+        switched.shows(StatusCode::OK, "Times are in UTC.");
+    }
+    assert!(followed > 30, "{followed}");
+}
+
 #[test]
 fn methods_that_are_not_meant_are_refused() {
     let test = TestConsole::new();

@@ -62,15 +62,10 @@ impl DocumentFiles {
         let Some(text) = self.read(document, DocumentPart::Text)? else {
             return Ok(None);
         };
-        let mut bytes = Vec::new();
-        text.take(most).read_to_end(&mut bytes)?;
-        Ok(Some(match document.extension == "txt" {
-            true => ::text::decoded(&bytes),
-            false => String::from_utf8_lossy(&bytes).into_owned(),
-        }))
+        Ok(Some(decoded(text, most)?))
     }
 
-    /// The text that is stored of a content, by its number.
+    /// The text that is stored of a content, by its number: its first 20 MiB.
     pub fn text(&self, content: i64) -> anyhow::Result<Option<String>> {
         let Some(collection) = &self.collection else {
             return Ok(None);
@@ -79,9 +74,7 @@ impl DocumentFiles {
         let Some(text) = known(text)? else {
             return Ok(None);
         };
-        let mut bytes = Vec::new();
-        text.take(LONGEST_TEXT).read_to_end(&mut bytes)?;
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        Ok(Some(decoded(text, LONGEST_TEXT)?))
     }
 
     /// How many bytes a file of a document has; `None` if it is not there.
@@ -110,6 +103,14 @@ impl DocumentPart {
             Self::Text => Collection::text_path(document.content),
         }
     }
+}
+
+/// Reads the beginning of a text. Extracted texts are UTF-8; a document that is text is in whatever encoding it came in, and
+/// may have control characters.
+pub(crate) fn decoded(text: impl Read, most: u64) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    text.take(most).read_to_end(&mut bytes)?;
+    Ok(::text::decoded(&bytes))
 }
 
 /// A file that is certainly absent is nothing that went wrong. A link is no file of a collection.

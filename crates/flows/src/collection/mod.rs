@@ -4,3 +4,4 @@ pub(crate) mod curation;
 pub(crate) mod document_files;
 pub(crate) mod retrieval;
 pub(crate) mod solr;
+pub(crate) mod words;

@@ -51,7 +51,13 @@ pub(super) fn finish(
     let (holdings, import) = (keeping.holdings, keeping.into_import());
     let (state, reason, verification, error) = match worked {
         Ok(Done { read, verification }) => {
-            let (state, reason) = outcome(&import.counters(), false, &read, verification.as_ref());
+            let counters = import.counters();
+            let (state, reason) = outcome(
+                &counters,
+                counters.kept_nothing(),
+                &read,
+                verification.as_ref(),
+            );
             (state, reason, verification, None)
         }
         // Another process goes on with it, and writes down how it ends.
@@ -118,18 +124,18 @@ pub(super) fn finish(
 impl Imported {
     /// How an import with these counters ends, if it is read to its end.
     pub(super) fn state_of(counters: &ImportCounters) -> (ImportState, Option<String>) {
-        outcome(counters, false, &Read::default(), None)
+        outcome(counters, counters.kept_nothing(), &Read::default(), None)
     }
 
-    /// One that the catalog knows nothing of. `separate` counts the documents that it saved all the same.
+    /// One that the catalog knows nothing of. `separate` counts the documents that went to a folder.
     pub(super) fn without_catalog(
         counters: ImportCounters,
         separate: Option<u64>,
         read: &Read,
         began: Instant,
     ) -> Self {
-        let is_saved = separate.is_some_and(|saved| saved > 0);
-        let (state, reason) = outcome(&counters, is_saved, read, None);
+        let kept_nothing = counters.kept_nothing() && separate.is_none_or(|kept| kept == 0);
+        let (state, reason) = outcome(&counters, kept_nothing, read, None);
         Self {
             id: None,
             state,
@@ -141,12 +147,17 @@ impl Imported {
             took: began.elapsed(),
         }
     }
+
+    /// Whether it came to its end and kept no document.
+    pub fn kept_nothing(&self) -> bool {
+        let is_at_end = matches!(self.state, ImportState::Ok | ImportState::Incomplete);
+        is_at_end && self.counters.kept_nothing() && self.separate.is_none_or(|kept| kept == 0)
+    }
 }
 
-/// `is_saved` says that documents were saved which no counter of a catalog has.
 fn outcome(
     counters: &ImportCounters,
-    is_saved: bool,
+    kept_nothing: bool,
     read: &Read,
     verification: Option<&Verification>,
 ) -> (ImportState, Option<String>) {
@@ -185,7 +196,7 @@ fn outcome(
         let count = read.unresolved;
         reasons.push(format!("the originals of {count} revisits are nowhere"));
     }
-    if counters.kept_nothing() && !is_saved {
+    if kept_nothing {
         reasons.push(why_nothing(counters));
     }
     for name in &read.still_written {

@@ -3,7 +3,6 @@
 //!
 //! The catalog notes which texts are to be read in the transaction that brings them. A kill leaves them noted.
 
-use std::io::Read;
 use std::time::{Duration, Instant};
 
 use catalog::{IndexedText, UnreadText};
@@ -13,6 +12,7 @@ use text::{Facts, Sketch};
 
 use super::place;
 use crate::Holdings;
+use crate::collection::document_files::decoded;
 
 /// Makes texts searchable until all are, or it is asked to stop. Returns how many were read.
 ///
@@ -83,23 +83,14 @@ fn index_until(
     Ok(read)
 }
 
-/// The text that is stored of a content. That of a document which is text is the document, in whatever encoding.
+/// The text that is stored of a content. That of a document which is text is the document.
 fn text_of(collection: &Collection, content: &UnreadText) -> anyhow::Result<Option<String>> {
-    let is_text = content.extension == "txt";
-    let path = match is_text {
-        true => Collection::relative_path(content.content, &content.extension),
-        false => Collection::text_path(content.content),
-    };
-    let mut bytes = Vec::new();
+    let path = Collection::text_path(content.content);
     match collection.read(&path) {
-        Ok(file) => file.take(LONGEST).read_to_end(&mut bytes)?,
-        Err(error) if error.is_missing() => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Some(match is_text {
-        true => text::decoded(&bytes),
-        false => String::from_utf8_lossy(&bytes).into_owned(),
-    }))
+        Ok(file) => Ok(Some(decoded(file, LONGEST)?)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn indexed(content: &UnreadText, text: String) -> IndexedText {

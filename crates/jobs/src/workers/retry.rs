@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use catalog::Job;
+use flows::{Failure, is_failure};
 use harvester::{ErrorKind, Incompatibility};
 
 /// How long a job waits before it is tried again: twice as long each time.
@@ -36,6 +37,9 @@ impl Backoff {
 
 /// Whether the next move is ours: another attempt would fail in the same way.
 fn is_final(error: &anyhow::Error) -> bool {
+    if is_failure(error, Failure::NOT_AN_ARCHIVE) {
+        return true;
+    }
     let mut causes = error.chain();
     causes.any(|cause| {
         let error = cause.downcast_ref::<harvester::Error>();
@@ -125,5 +129,12 @@ mod tests {
         assert!(after(Incompatibility::HttpStatus(404).into()));
         assert!(after(Misbehaviour::EmptyPages(9).into()));
         assert!(after(Error::new(ErrorKind::Transport("away".to_owned()))));
+    }
+
+    #[test]
+    fn a_path_without_an_archive_is_not_imported_again() {
+        let error = Failure::new(Failure::NOT_AN_ARCHIVE, "there are no archives in `a`");
+        let error = anyhow::Error::from(error).context("the import failed");
+        assert_eq!(Backoff::default().after(&job(1), &error), None);
     }
 }

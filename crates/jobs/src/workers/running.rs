@@ -162,6 +162,12 @@ impl Running {
         tally.note = Some(pushed.said());
     }
 
+    /// Notes what came of it in all.
+    pub(super) fn conclude(&self, note: String) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.note = Some(note);
+    }
+
     /// Notes how far something is.
     pub(super) fn note(&self, done: u64, total: Option<u64>, note: String) {
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);

@@ -27,7 +27,7 @@ use crate::text::plain;
 /// Example: garner retrieve --output sample.zip --format zip --type application/pdf --since 2011-01-01
 /// --until 2011-06-30 --sample 1000 --seed 7
 ///
-/// Exits with 3 if files of selected documents are missing or damaged; they are named.
+/// Exits with 3 if files or texts of selected documents are missing or damaged; they are named.
 #[derive(Debug, Args)]
 pub(crate) struct Retrieve {
     /// The file or directory to write, which must not exist yet; a directory may be empty
@@ -118,6 +118,7 @@ impl Retrieve {
         let Some(output) = &self.output else {
             return Ok(ExitCode::SUCCESS);
         };
+        self.check_name(output)?;
         let stop = Stop::default();
         let stopped = stop.clone();
         context.holdings().spawn(async move {
@@ -171,7 +172,7 @@ impl Retrieve {
             if self.json {
                 write_json(out, &outcome)?;
             }
-            Ok(match (retrieved.stopped, retrieved.lost()) {
+            Ok(match (retrieved.stopped, retrieved.problems()) {
                 (true, _) => ExitCode::FAILURE,
                 (false, 0) => ExitCode::SUCCESS,
                 (false, _) => ExitCode::from(LEFT_OUT),
@@ -214,9 +215,8 @@ impl Retrieve {
 
     fn format(&self, output: Option<&Path>) -> Format {
         let named = || {
-            let name = output?.file_name()?.to_string_lossy().to_lowercase();
-            let name = name.strip_suffix(".gz").unwrap_or(&name);
-            Format::parse(name.rsplit_once('.')?.1)
+            let name = ending(output?)?;
+            Format::parse(&name)
         };
         let otherwise = match output {
             Some(_) => Format::Directory,
@@ -224,6 +224,32 @@ impl Retrieve {
         };
         self.format.or_else(named).unwrap_or(otherwise)
     }
+}
+
+impl Retrieve {
+    /// Refuses names that hardly mean a directory.
+    fn check_name(&self, output: &Path) -> anyhow::Result<()> {
+        if output == Path::new("-") {
+            bail!(
+                "what is retrieved goes to a file or a directory, not to standard output; a file of this name is ./-"
+            );
+        }
+        let is_named = self.format.is_some() || self.saved.is_some();
+        match ending(output).filter(|_| !is_named && !output.is_dir()) {
+            Some(ending) if Format::parse(&ending).is_none() => bail!(
+                "`{ending}` is no format; name the output .tar, .zip, .warc, .warc.gz, .csv or .jsonl, or add --format directory"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How the name of a file ends, without `.gz`.
+fn ending(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let (stem, ending) = name.rsplit_once('.')?;
+    (!stem.is_empty()).then(|| ending.to_owned())
 }
 
 fn list(saved: &[SavedRetrieval], json: bool) -> anyhow::Result<ExitCode> {

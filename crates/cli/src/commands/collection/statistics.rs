@@ -105,6 +105,9 @@ impl Statistics {
                 ("state", &figures.states),
                 ("declared → real type", &figures.declared),
             ] {
+                if counts.is_empty() {
+                    continue;
+                }
                 writeln!(out, "\n{name}")?;
                 for count in counts.iter().take(MOST_VALUES) {
                     let value = if count.value.is_empty() {

@@ -35,7 +35,7 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
             Ok(ExitCode::SUCCESS)
         })?;
     }
-    let kept_nothing = kept_nothing(imported);
+    let kept_nothing = imported.kept_nothing();
     if options.quiet && imported.state == ImportState::Ok && !kept_nothing {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     };
     eprintln!("{what}: {verdict}, in {}", seconds(imported));
     match std::io::stderr().is_terminal() && !options.verbose {
-        true => words(&imported.counters),
+        true => words(imported),
         false => table(imported),
     }
     if let Some(reason) = &imported.reason {
@@ -73,12 +73,6 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Whether it came to its end and kept no document.
-fn kept_nothing(imported: &Imported) -> bool {
-    let is_at_end = matches!(imported.state, ImportState::Ok | ImportState::Incomplete);
-    is_at_end && imported.counters.kept_nothing() && imported.separate.unwrap_or_default() == 0
-}
-
 /// All counters that the paper has, and those of ours that are not zero, by name.
 pub(crate) fn counted(counters: &ImportCounters) -> Vec<(&'static str, u64)> {
     let counters = serde_json::to_value(counters).unwrap_or_default();
@@ -90,9 +84,14 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(&'static str, u64)> {
 }
 
 /// The counters in words, for people who watch.
-fn words(counters: &ImportCounters) {
+fn words(imported: &Imported) {
+    let counters = &imported.counters;
     let captures = grouped(counters.all);
     let kept = [
+        (
+            imported.separate.unwrap_or_default(),
+            "documents in the folder",
+        ),
         (counters.saved_new, "new documents"),
         (counters.saved_duplicate, "duplicates"),
         (counters.filtered, "filtered"),
@@ -158,7 +157,7 @@ impl<'a> Json<'a> {
         Self {
             import: imported.id,
             state: imported.state,
-            kept_nothing: kept_nothing(imported),
+            kept_nothing: imported.kept_nothing(),
             reason: imported.reason.as_deref(),
             counters: &imported.counters,
             separate: imported.separate,

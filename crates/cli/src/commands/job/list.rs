@@ -40,6 +40,17 @@ pub(super) struct List {
 }
 
 impl List {
+    /// Tells that there is no job, and how to see others.
+    fn none(&self) -> &'static str {
+        match (self.all, &self.state[..]) {
+            (true, _) => "there is no job of this kind",
+            (false, []) => {
+                "no job waits or runs; garner job list --all shows those that are over, too"
+            }
+            _ => "no job is in this state; garner job list --all shows all",
+        }
+    }
+
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let operating = Operating::open(&self.holdings)?;
         let repository = self.repository.as_deref();
@@ -59,7 +70,7 @@ impl List {
         let listed = operating.wait(jobs::list(&operating.context, &query))?;
         let (has_more, jobs) = (listed.next.is_some(), listed.items);
         if jobs.is_empty() {
-            eprintln!("there is no such job; garner job list --all shows those that are over too");
+            eprintln!("{}", self.none());
         }
         to_stdout(|out| {
             let mut table = Table::to_stdout(&COLUMNS);

@@ -76,7 +76,12 @@ pub(crate) async fn view(
             "documents of this type are not shown, only downloaded",
         ));
     };
-    let mut response = answer(&state, asked, DocumentPart::Document).await?;
+    // A browser reads it as UTF-8, whatever the document is in.
+    let part = match shown.media_type == "text/plain" {
+        true => DocumentPart::Text,
+        false => DocumentPart::Document,
+    };
+    let mut response = answer(&state, asked, part).await?;
     let headers = response.headers_mut();
     for (header, value) in [
         (CONTENT_TYPE, media_type),

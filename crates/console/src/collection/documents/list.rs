@@ -193,8 +193,8 @@ pub(crate) async fn bulk(
     let (decision, participle) = match form.action.as_str() {
         "accept" => (Some(Decision::Accept), "accepted"),
         "reject" => (Some(Decision::Reject), "rejected"),
-        "ingested" => (None, "marked as indexed"),
-        "not_ingested" => (None, "marked as not indexed"),
+        "ingested" => (None, "marked as ingested"),
+        "not_ingested" => (None, "marked as not ingested"),
         _ => {
             return Err(Problem::invalid(
                 "choose what to do: accept, reject, ingested or not_ingested",
@@ -229,8 +229,8 @@ pub(crate) async fn bulk(
 /// The states in the search engine that ingests documents, to choose from.
 pub(super) const STATES: [(&str, &str); 5] = [
     ("", "all"),
-    ("not_ingested", "not indexed"),
-    ("ingested", "indexed"),
+    ("not_ingested", "not ingested"),
+    ("ingested", "ingested"),
     ("failed", "failed"),
     ("set_aside", "set aside"),
 ];
@@ -251,7 +251,7 @@ const WORDS: [&str; 2] = ["document", "documents"];
 const BULK: [(&str, &str); 3] = [
     ("accept", "Accept"),
     ("reject", "Reject"),
-    ("ingested", "Mark as indexed"),
+    ("ingested", "Mark as ingested"),
 ];
 const FIELDS: [&str; 18] = [
     "id",

@@ -26,7 +26,7 @@ pub(crate) async fn changes(
     State(state): State<ConsoleState>,
     Query(query): Query<FeedQuery>,
 ) -> Result<Response, Problem> {
-    let mut since = feed::position(query.since.as_deref())?;
+    let mut since = feed::begin(state.context(), query.since.as_deref()).await?;
     let mut left = query.limit.unwrap_or(u64::MAX);
     let turn = state.turn_to_download().await?;
     let (sender, body) = stream::body();

@@ -225,7 +225,10 @@ impl Checking<'_> {
         let mut at = url.to_owned();
         for _ in 0..=client.options().redirects {
             let Some((origin, path)) = parts(&at) else {
-                return Some(found(LinkOutcome::Dead, "it is no URL of the web"));
+                return Some(match is_of_ftp(&at) {
+                    true => found(LinkOutcome::Unknown, "links over FTP are not checked"),
+                    false => found(LinkOutcome::Dead, "it is no URL of the web"),
+                });
             };
             if !origins.contains_key(&origin) {
                 let manners = self.manners(client, &origin)?;
@@ -438,6 +441,14 @@ fn parts(url: &str) -> Option<(String, String)> {
     let authority = &rest[..at];
     let host = authority.rsplit('@').next().unwrap_or(authority);
     Some((format!("{scheme}://{host}"), rest[at..].to_owned()))
+}
+
+/// Whether a URL is one of FTP, which people read as well.
+fn is_of_ftp(url: &str) -> bool {
+    let url = url.to_ascii_lowercase();
+    ["ftp://", "ftps://", "sftp://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -26,6 +26,16 @@ pub(super) struct Body<'a> {
     pub(super) sha1: [u8; 20],
 }
 
+/// The text of a document.
+#[derive(Clone, Copy)]
+pub(super) enum Text<'a> {
+    /// It has none, or none is wanted.
+    None,
+    There(&'a str),
+    /// It has one, and why that is not here.
+    Missing(&'static str),
+}
+
 /// The archive that is being written.
 pub(super) struct Archive<'a> {
     form: Form,
@@ -75,16 +85,19 @@ impl<'a> Archive<'a> {
         &mut self,
         entry: &DocumentEntry,
         body: Option<Body<'_>>,
-        text: Option<&str>,
+        text: Text<'_>,
     ) -> io::Result<()> {
+        let (text, text_problem) = match text {
+            Text::None => (None, None),
+            Text::There(text) => (Some(text), None),
+            Text::Missing(problem) => (None, Some(problem)),
+        };
         let file = Collection::relative_path(entry.id, &entry.extension);
         let text_file = Collection::text_path(entry.id);
         self.newest = self.newest.max(entry.crawl_date);
         let mut copied = Copied {
-            file: None,
-            text_file: None,
-            text: None,
-            problem: None,
+            text_problem,
+            ..Copied::default()
         };
         if let Form::Lines(_) = self.form {
             copied.text = text;

@@ -33,6 +33,8 @@ pub(super) enum Step {
 pub(super) struct Examined {
     pub(super) entry: DocumentEntry,
     pub(super) text: Option<String>,
+    /// Whether a text that it should have is missing.
+    pub(super) lacks_text: bool,
     /// The file, unless lines alone are wanted.
     pub(super) file: Option<Result<Contents, Problem>>,
 }
@@ -106,11 +108,17 @@ impl Reading<'_> {
                 let removed = (page.len() - entries.len()) as u64;
                 for entry in entries {
                     let file = has_files.then(|| self.examine(&entry)).transpose()?;
-                    let text = match (self.order.with_text, &file) {
-                        (true, None | Some(Ok(_))) => self.files.text(entry.content)?,
-                        _ => None,
+                    let wants_text = self.order.with_text && !matches!(file, Some(Err(_)));
+                    let text = match wants_text {
+                        true => self.files.text(entry.content)?,
+                        false => None,
                     };
-                    let examined = Examined { entry, text, file };
+                    let examined = Examined {
+                        lacks_text: wants_text && text.is_none() && entry.has_text(),
+                        entry,
+                        text,
+                        file,
+                    };
                     if !self.send(Step::Document(Box::new(examined))) {
                         return Ok(());
                     }

@@ -20,11 +20,11 @@ use catalog::{DocumentEntry, Selection};
 use harvester::Stop;
 use serde::{Deserialize, Serialize};
 
-use self::archive::{Archive, Body};
+use self::archive::{Archive, Body, Text};
 use self::examine::{Contents, Examination, Examined, Problem, Step};
 pub use self::kept::{retrieval_file, sweep_retrievals};
 use self::part::Part;
-use crate::{DocumentFiles, DocumentPart, Holdings};
+use crate::{DocumentFiles, DocumentPart, Holdings, counted};
 
 /// Documents to be retrieved, and the form that they are written in.
 #[derive(Debug, Clone)]
@@ -89,6 +89,8 @@ pub struct Copied<'a> {
     pub text: Option<&'a str>,
     /// Why its file is not there.
     pub problem: Option<&'a str>,
+    /// Why its text is not there although it has one.
+    pub text_problem: Option<&'a str>,
 }
 
 /// Something that happens during a retrieval.
@@ -96,7 +98,7 @@ pub struct Copied<'a> {
 pub enum RetrievalEvent<'a> {
     /// So far.
     Progress(&'a Retrieved, Option<u64>),
-    /// The file of a document cannot be had.
+    /// The file of a document, or its text, cannot be retrieved.
     Lost {
         /// The number of the document.
         id: i64,
@@ -116,6 +118,8 @@ pub struct Retrieved {
     pub bytes: u64,
     /// Texts that are in it.
     pub texts: u64,
+    /// Documents that are in it without their texts, whose files are not there.
+    pub missing_texts: u64,
     /// Selected documents whose files are not there.
     pub missing: u64,
     /// Selected documents whose files have other bytes than they should.
@@ -237,17 +241,26 @@ impl Copying<'_> {
         examined: Examined,
         tell: &mut dyn FnMut(RetrievalEvent<'_>),
     ) -> anyhow::Result<Option<Vec<u8>>> {
-        let Examined { entry, text, file } = examined;
-        let text = text.as_deref();
+        let Examined {
+            entry,
+            text,
+            lacks_text,
+            file,
+        } = examined;
+        let text = match (&text, lacks_text) {
+            (Some(text), _) => Text::There(text),
+            (None, true) => Text::Missing(TEXT_MISSING),
+            (None, false) => Text::None,
+        };
         let problem = match file {
             None => {
                 self.archive.add(&entry, None, text)?;
-                self.count(0, text.is_some());
+                self.count(&entry, 0, text, tell);
                 return Ok(None);
             }
             Some(Ok(contents)) => {
                 let buffer = self.add(&entry, contents, text)?;
-                self.count(entry.size, text.is_some());
+                self.count(&entry, entry.size, text, tell);
                 return Ok(buffer);
             }
             Some(Err(Problem::Missing)) => {
@@ -272,7 +285,7 @@ impl Copying<'_> {
         &mut self,
         entry: &DocumentEntry,
         contents: Contents,
-        text: Option<&str>,
+        text: Text<'_>,
     ) -> anyhow::Result<Option<Vec<u8>>> {
         let Contents { bytes, crc, sha1 } = contents;
         let mut again = match bytes {
@@ -296,10 +309,27 @@ impl Copying<'_> {
         Ok(bytes)
     }
 
-    fn count(&mut self, bytes: u64, has_text: bool) {
+    fn count(
+        &mut self,
+        entry: &DocumentEntry,
+        bytes: u64,
+        text: Text<'_>,
+        tell: &mut dyn FnMut(RetrievalEvent<'_>),
+    ) {
         self.retrieved.documents += 1;
         self.retrieved.bytes += bytes;
-        self.retrieved.texts += u64::from(has_text);
+        match text {
+            Text::None => {}
+            Text::There(_) => self.retrieved.texts += 1,
+            Text::Missing(problem) => {
+                self.retrieved.missing_texts += 1;
+                tell(RetrievalEvent::Lost {
+                    id: entry.id,
+                    url: &entry.url,
+                    problem,
+                });
+            }
+        }
     }
 }
 
@@ -309,21 +339,29 @@ impl Retrieved {
         self.missing + self.damaged + self.removed
     }
 
+    /// Documents, files and texts that were selected and are not in it.
+    pub fn problems(&self) -> u64 {
+        self.lost() + self.missing_texts
+    }
+
     /// In words.
     pub fn said(&self) -> String {
-        let Self {
-            documents, bytes, ..
-        } = self;
-        let mut said = format!("{documents} documents, {bytes} bytes");
+        let mut said = counted(self.documents, "document");
         for (number, what) in [
-            (self.texts, "texts"),
-            (self.missing, "files are missing"),
-            (self.damaged, "files are damaged"),
-            (self.removed, "documents were removed meanwhile"),
+            (self.bytes, "byte"),
+            (self.texts, "text"),
+            (self.missing_texts, "missing text"),
+            (self.missing, "missing file"),
+            (self.damaged, "damaged file"),
         ] {
+            // Lines about documents have no bytes of theirs.
             if number > 0 {
-                said.push_str(&format!(", {number} {what}"));
+                said.push_str(&format!(", {}", counted(number, what)));
             }
+        }
+        if self.removed > 0 {
+            let removed = counted(self.removed, "document");
+            said.push_str(&format!(", {removed} removed meanwhile"));
         }
         said
     }
@@ -370,6 +408,7 @@ impl Format {
     }
 }
 
+const TEXT_MISSING: &str = "its text is missing";
 /// Numbers that are asked for at once.
 const CHUNK: u64 = 100_000;
 /// Bytes of a long document that are read at once.

@@ -29,6 +29,10 @@ impl Part {
         let name = target.file_name();
         let name = name.with_context(|| format!("{} names no file", target.display()))?;
         check(target, is_directory, replaces)?;
+        let directory = target.parent().filter(|it| !it.as_os_str().is_empty());
+        if let Some(directory) = directory.filter(|it| !it.is_dir()) {
+            bail!("{} is no directory; make it first", directory.display());
+        }
         let path = target.with_file_name(format!(".{}.part", name.to_string_lossy()));
         let cannot = || format!("{} cannot be written", path.display());
         let lock = loop {

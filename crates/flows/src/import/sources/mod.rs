@@ -101,10 +101,11 @@ impl Sources {
         for directory in directories {
             let fetched = order.fetched.iter();
             let Some(source) = fetched.clone().find(|source| source.path == directory) else {
-                bail!(
+                let reason = format!(
                     "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
                     directory.display()
                 );
+                return Err(Failure::new(Failure::NOT_AN_ARCHIVE, reason).into());
             };
             self.add_downloads(&source.base_url, &[directory], limits)?;
         }

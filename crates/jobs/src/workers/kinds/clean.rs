@@ -55,6 +55,7 @@ impl Job for Clean {
             cleaned => cleaned?,
         };
         work.log.info(&said);
+        running.conclude(said);
         Ok(Ran::Ends(match stopped {
             // The reason of the stop decides the end of the job.
             true => JobEnd::GivenBack,

@@ -23,14 +23,19 @@ impl Job for Feed {
         // While the catalog is away it waits, and goes on behind what was sent.
         let pushed = work.insist(|| {
             let mut named = 0_usize;
+            let mut name = |warning: String| {
+                named += 1;
+                if named <= MOST_NAMED {
+                    work.log.warning(&warning);
+                }
+            };
             let mut tell = |event: SolrEvent<'_>| match event {
                 SolrEvent::Progress(pushed) => running.feed(pushed),
                 SolrEvent::Refused { id, url, reason } => {
-                    named += 1;
-                    if named <= MOST_NAMED {
-                        work.log
-                            .warning(&format!("document {id} ({url}) is refused: {reason}"));
-                    }
+                    name(format!("document {id} ({url}) is refused: {reason}"));
+                }
+                SolrEvent::Incomplete { id, url, problem } => {
+                    name(format!("document {id} ({url}): {problem}"));
                 }
             };
             let client = &work.options().client;
@@ -46,8 +51,13 @@ impl Job for Feed {
             // The reason of the stop decides the end of the job.
             return Ok(Ran::Ends(JobEnd::GivenBack));
         }
-        match pushed.refused {
-            0 => work.log.info(&pushed.said()),
+        running.conclude(pushed.said());
+        match (pushed.refused, pushed.without_text) {
+            (0, 0) => work.log.info(&pushed.said()),
+            (0, _) => work.log.warning(&format!(
+                "{}; garner verify --repair reads them again",
+                pushed.said()
+            )),
             _ => work.log.warning(&format!(
                 "{}; garner documents list --state failed lists them",
                 pushed.said()
@@ -57,5 +67,5 @@ impl Job for Feed {
     }
 }
 
-/// As many documents that are refused are in the log of a job.
+/// Documents with a problem that the log of a job names.
 const MOST_NAMED: usize = 100;

@@ -46,7 +46,8 @@ impl Job for Retrieve {
             // The reason of the stop decides the end of the job.
             return Ok(Ran::Ends(JobEnd::GivenBack));
         }
-        match retrieved.lost() {
+        running.conclude(retrieved.said());
+        match retrieved.problems() {
             0 => work.log.info(&retrieved.said()),
             _ => work
                 .log

@@ -269,7 +269,9 @@ fn is_digest(text: &str) -> bool {
 }
 
 /// Names of settings, what people call them, and their default in words.
-const NAMES: [(&str, &str, &str); 59] = [
+const NAMES: [(&str, &str, &str); 61] = [
+    ("text", "With texts", "no"),
+    ("mark", "States of documents are set", "yes"),
     ("via", "Harvested via", "oai"),
     ("other_hosts", "Resources on other hosts", "no"),
     ("method", "Requested with", "ListRecords"),

@@ -1,5 +1,7 @@
 //! Named blacklists and whitelists in the catalog: added, edited, compared.
 
+use std::collections::HashSet;
+
 use catalog::{Error, ListContent, ListKind, Role};
 use document::url::{Rules, blacklist_entry, entries, normalise};
 use serde::{Deserialize, Serialize};
@@ -304,6 +306,15 @@ fn edit(kind: ListKind, content: &mut String, patch: &ListPatch) -> Result<(), R
             let mut named = entries(line).map(|(_, entry)| spell(kind, entry));
             named.any(|spelled| spelled.is_some() && unwanted.contains(&spelled))
         };
+        let present: HashSet<_> = entries(content)
+            .map(|(_, entry)| spell(kind, entry))
+            .collect();
+        let mut wanted = unwanted.iter();
+        let absent = wanted.position(|entry| entry.is_none() || !present.contains(entry));
+        if let Some(at) = absent {
+            let reason = format!("`{}` is not in the list", patch.remove[at]);
+            return Err(Refusal::invalid("remove", reason));
+        }
         let kept: Vec<_> = content.lines().filter(|line| !is_unwanted(line)).collect();
         *content = kept.join("\n");
     }
@@ -442,6 +453,16 @@ mod tests {
 
         edit(ListKind::Blacklist, &mut content, &patch).unwrap();
 
+        assert_eq!(content, "# spam\nb.example\nc.example\n");
+        let patch = ListPatch {
+            remove: vec!["b.example".to_owned(), "nothere.example".to_owned()],
+            ..ListPatch::default()
+        };
+        let refusal = edit(ListKind::Blacklist, &mut content, &patch).unwrap_err();
+        assert_eq!(
+            refusal.message(),
+            "remove: `nothere.example` is not in the list"
+        );
         assert_eq!(content, "# spam\nb.example\nc.example\n");
     }
 

@@ -215,7 +215,7 @@ pub fn clean(
                 (None, _, Some(LinkOutcome::Dead)) => {
                     cleaned.dead += 1;
                     let parent = Parent::from(parent.clone());
-                    format!("dead {}", parent.link_detail.unwrap_or_default())
+                    parent.status()
                 }
                 (None, _, link) => {
                     cleaned.kept += 1;

@@ -56,8 +56,8 @@ impl<R: Read> Table<std::io::Chain<std::io::Cursor<Vec<u8>>, R>> {
         let mut record = ByteRecord::new();
         if !reader.read_byte_record(&mut record)? {
             bail!(
-                "it is empty; its first line names the columns {}",
-                required.join(", ")
+                "it is empty; its first line names the {}",
+                columns(required)
             );
         }
         let names: Vec<_> = record.iter().map(column_name).collect();
@@ -75,10 +75,7 @@ impl<R: Read> Table<std::io::Chain<std::io::Cursor<Vec<u8>>, R>> {
         let missing: Vec<_> = missing.copied().collect();
         if !missing.is_empty() {
             let found: String = names.join(", ").chars().take(200).collect();
-            bail!(
-                "line 1: the columns {} are missing; there are {found}",
-                missing.join(", ")
-            );
+            bail!("line 1: it lacks the {}; it has {found}", columns(&missing));
         }
         Ok(Self {
             columns: names.len(),
@@ -88,6 +85,16 @@ impl<R: Read> Table<std::io::Chain<std::io::Cursor<Vec<u8>>, R>> {
             names: wanted,
         })
     }
+}
+
+/// `column url`, `columns url, ingested`
+fn columns(names: &[&str]) -> String {
+    let noun = if names.len() == 1 {
+        "column"
+    } else {
+        "columns"
+    };
+    format!("{noun} {}", names.join(", "))
 }
 
 impl<R: Read> Table<R> {
@@ -201,7 +208,7 @@ mod tests {
             (&b""[..], "it is empty"),
             (
                 b"url\n",
-                "line 1: the columns citations are missing; there are url",
+                "line 1: it lacks the column citations; it has url",
             ),
             (
                 b"url,URL,citations\n",

@@ -1,7 +1,7 @@
 //! Whitelists: parents, or their hosts, ranked by their ingested documents and by how often these are cited, as seeds for
 //! the next crawl.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
 
 use anyhow::bail;
@@ -171,7 +171,7 @@ pub async fn keep_citations(
         };
         named.push((document, citation.citations.into()));
     }
-    let kept = keep(context, named).await?;
+    let kept = keep(context, named, &mut HashSet::new()).await?;
     let details = Some(format!("{} documents", kept.kept));
     context
         .audit(actor, "citations.keep", "citations", details)
@@ -186,9 +186,9 @@ pub fn load_citations(
     table: &mut dyn Read,
 ) -> anyhow::Result<CitationsKept> {
     actor.require(Role::Operator)?;
-    let mut all = CitationsKept::default();
+    let (mut all, mut seen) = (CitationsKept::default(), HashSet::new());
     each_citation(table, &mut |part| {
-        let kept = context.wait(keep(context, part))?;
+        let kept = context.wait(keep(context, part, &mut seen))?;
         all.kept += kept.kept;
         all.unknown += kept.unknown;
         Ok(())
@@ -253,7 +253,12 @@ enum Named {
     Url(String),
 }
 
-async fn keep(context: &Context, named: Vec<(Named, i64)>) -> Result<CitationsKept, Refusal> {
+/// Keeps citations. `seen` are the documents that were counted before: the last of several numbers of one counts.
+async fn keep(
+    context: &Context,
+    named: Vec<(Named, i64)>,
+    seen: &mut HashSet<String>,
+) -> Result<CitationsKept, Refusal> {
     let numbers = named.iter().filter_map(|(named, _)| named.number());
     let numbers: Vec<_> = numbers.collect();
     let urls = context.catalog().urls_of(&numbers).await?;
@@ -269,7 +274,9 @@ async fn keep(context: &Context, named: Vec<(Named, i64)>) -> Result<CitationsKe
             None => kept.unknown += 1,
         }
     }
-    kept.kept = rows.len() as u64;
+    for (md5, _) in &rows {
+        kept.kept += u64::from(seen.insert(md5.clone()));
+    }
     context.catalog().keep_citations(&rows).await?;
     Ok(kept)
 }

@@ -1,5 +1,7 @@
 //! The file of a document, or its text.
 
+use std::io::Cursor;
+
 use catalog::DocumentEntry;
 use flows::DocumentPart;
 use store::Reader;
@@ -27,20 +29,27 @@ pub async fn file(context: &Context, id: i64, part: DocumentPart) -> Result<Docu
 impl DocumentFile {
     /// Its size in bytes; this blocks.
     pub fn size(&self) -> Result<u64, Refusal> {
-        let size = self
-            .context
-            .document_files()?
-            .size(&self.entry, self.part)?;
+        let files = self.context.document_files()?;
+        let size = match self.is_own_text() {
+            true => files
+                .text(self.entry.content)?
+                .map(|text| text.len() as u64),
+            false => files.size(&self.entry, self.part)?,
+        };
         size.filter(|size| self.is_whole(*size))
             .ok_or_else(|| self.missing())
     }
 
     /// Opens it; this blocks.
     pub fn open(&self) -> Result<Reader, Refusal> {
-        let reader = self
-            .context
-            .document_files()?
-            .read(&self.entry, self.part)?;
+        let files = self.context.document_files()?;
+        let reader = match self.is_own_text() {
+            true => files.text(self.entry.content)?.map(|text| {
+                let length = text.len() as u64;
+                Reader::new(Box::new(Cursor::new(text)), length)
+            }),
+            false => files.read(&self.entry, self.part)?,
+        };
         reader
             .filter(|reader| self.is_whole(reader.length()))
             .ok_or_else(|| self.missing())
@@ -53,23 +62,23 @@ impl DocumentFile {
 
     /// The media type that garner decided on; plain text for a text.
     pub fn media_type(&self) -> &str {
-        match self.is_extracted() {
-            true => "text/plain; charset=utf-8",
-            false => &self.entry.media_type,
+        match self.part {
+            DocumentPart::Text => "text/plain; charset=utf-8",
+            DocumentPart::Document => &self.entry.media_type,
         }
     }
 
     /// The entity tag of a file of `length` bytes. It is weak for a text, which better programs extract anew.
     pub fn tag(&self, length: u64) -> String {
-        match self.is_extracted() {
-            true => format!("W/\"{}-{length}\"", self.entry.content_sha1),
-            false => format!("\"{}\"", self.entry.content_sha256),
+        match self.part {
+            DocumentPart::Text => format!("W/\"{}-{length}\"", self.entry.content_sha1),
+            DocumentPart::Document => format!("\"{}\"", self.entry.content_sha256),
         }
     }
 
-    /// Whether it is a text that was extracted; the text of a text document is the document.
-    fn is_extracted(&self) -> bool {
-        self.part == DocumentPart::Text && self.entry.extension != "txt"
+    /// Whether it is the text of a document that is text: it is decoded, because the document may be in any encoding.
+    fn is_own_text(&self) -> bool {
+        self.part == DocumentPart::Text && self.entry.extension == "txt"
     }
 
     /// A file that was cut off is not the document. The size of a text is not known.

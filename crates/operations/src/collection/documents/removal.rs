@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use catalog::{Removal, RestoreOutcome, Role, TrashEntry, TrashQuery};
+use flows::counted;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -85,15 +86,21 @@ pub struct Restoration {
 pub struct Restored {
     /// Documents that are in the collection again.
     pub restored: u64,
+    /// Documents that were in the collection already, for example because somebody else restored them meanwhile.
+    pub already: u64,
+    /// Of `restored`: documents whose files were missing when they were removed, and still are.
+    pub without_file: u64,
     /// Takedowns that ended without files: the next import that meets the documents brings them.
     pub lifted: u64,
     /// Texts that cannot be found yet, because they still wait to be indexed, counted up to 10,000.
     pub unindexed: u64,
-    /// Documents that stay in the trash, each with the reason; at most 1000.
+    /// Documents that were not restored.
+    pub failed: u64,
+    /// Documents that were not restored, or without their file, each with the reason; at most 1000.
     pub problems: Vec<RestoreProblem>,
 }
 
-/// A document that could not be restored.
+/// A document that was not restored, or without its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RestoreProblem {
     /// The number that it had, or the name that was given.
@@ -197,15 +204,16 @@ pub async fn restore(
         let mut named = Vec::new();
         for name in &restoration.documents {
             let found = named_entries(context, name).await?;
-            if found.is_empty() {
-                let reason = "it was not removed, or its time in the trash is over";
-                restored.problem(name, reason.to_owned());
+            if found.is_empty() && is_there(context, name).await? {
+                restored.already += 1;
+            } else if found.is_empty() {
+                restored.fail(name, GONE.to_owned());
             }
             named.extend(found.into_iter().map(|id| (id, name.clone())));
         }
         restore_some(context, named, &mut restored).await?;
     }
-    if restored.restored > 0 {
+    if restored.restored > restored.without_file {
         restored.unindexed = make_searchable(context).await?;
     }
     let subject = match &restoration.documents[..] {
@@ -277,6 +285,18 @@ async fn named_entries(context: &Context, name: &str) -> Result<Vec<i64>, Refusa
     Ok(entries.iter().enumerate().filter_map(wanted).collect())
 }
 
+/// Whether the collection has a document with this number or URL.
+async fn is_there(context: &Context, name: &str) -> Result<bool, Refusal> {
+    let catalog = context.catalog();
+    Ok(
+        match (name.parse::<i64>(), ::document::url::normalise(name)) {
+            (Ok(id), _) => catalog.document(id).await?.is_some(),
+            (_, Ok(url)) => catalog.document_at(&url.md5).await?.is_some(),
+            (Err(_), Err(_)) => false,
+        },
+    )
+}
+
 async fn restore_some(
     context: &Context,
     named: Vec<(i64, String)>,
@@ -288,17 +308,23 @@ async fn restore_some(
     for ((_, name), outcome) in named.iter().zip(outcomes) {
         match outcome {
             RestoreOutcome::Restored => restored.restored += 1,
+            RestoreOutcome::WithoutFile => {
+                restored.restored += 1;
+                restored.without_file += 1;
+                let reason = "it is in the collection again without its file, which was missing when it was removed; \
+                     an import that meets it brings it";
+                restored.problem(name, reason.to_owned());
+            }
+            RestoreOutcome::Already => restored.already += 1,
             RestoreOutcome::Lifted => restored.lifted += 1,
             RestoreOutcome::Replaced(now) => {
                 let reason = format!("an import brought its URL again: document {now}");
-                restored.problem(name, reason);
+                restored.fail(name, reason);
             }
             RestoreOutcome::Lost => {
-                restored.problem(name, "its bytes are not in the trash".to_owned());
+                restored.fail(name, "its bytes are not in the trash".to_owned());
             }
-            RestoreOutcome::Unknown => {
-                restored.problem(name, "somebody else restored it".to_owned());
-            }
+            RestoreOutcome::Unknown => restored.fail(name, GONE.to_owned()),
         }
     }
     Ok(())
@@ -309,25 +335,44 @@ impl Restored {
     pub fn said(&self) -> String {
         let Self {
             restored,
+            already,
+            without_file,
             lifted,
             unindexed,
-            problems,
+            failed,
+            problems: _,
         } = self;
-        let mut said = format!("{restored} documents restored");
+        let mut said = format!("{} restored", counted(*restored, "document"));
+        for (number, what) in [
+            (*without_file, "without their files"),
+            (*already, "in the collection already"),
+            (*failed, "not restored"),
+        ] {
+            if number > 0 {
+                said.push_str(&format!(", {number} {what}"));
+            }
+        }
         if *lifted > 0 {
+            let takedowns = counted(*lifted, "takedown");
             said.push_str(&format!(
-                ", {lifted} takedowns ended whose files are gone; the next import brings them"
+                "; {takedowns} ended whose files are gone: the next import brings them"
             ));
         }
         if *unindexed > 0 {
             said.push_str(&format!(
-                ", {unindexed} texts wait to be indexed, by garner up or the next import"
+                "; {} to be indexed, by garner up or the next import",
+                match unindexed {
+                    1 => "1 text waits".to_owned(),
+                    number => format!("{number} texts wait"),
+                }
             ));
         }
-        if !problems.is_empty() {
-            said.push_str(&format!(", {} not restored", problems.len()));
-        }
         said
+    }
+
+    fn fail(&mut self, document: &str, reason: String) {
+        self.failed += 1;
+        self.problem(document, reason);
     }
 
     fn problem(&mut self, document: &str, reason: String) {
@@ -363,3 +408,4 @@ const LONGEST_INDEXING: Duration = Duration::from_secs(20);
 const MAX_REASON: usize = 1000;
 const MAX_SHARING: u64 = 100;
 const MAX_DOCUMENTS: usize = 10_000;
+const GONE: &str = "it was not removed, or its time in the trash is over";

@@ -31,6 +31,11 @@ pub struct Change {
     /// Its text, if that is asked for and stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Why the text is not there although the document has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    #[serde(skip)]
+    has_text: bool,
 }
 
 /// The kind of a change.
@@ -84,6 +89,23 @@ pub fn position(since: Option<&str>) -> Result<ChangePosition, Refusal> {
     position.map_err(|reason| Refusal::invalid("since", reason))
 }
 
+/// The place that somebody names, unless no change of this catalog has come so far: it is from another one, or from before
+/// this one was restored from a backup.
+pub async fn begin(context: &Context, since: Option<&str>) -> Result<ChangePosition, Refusal> {
+    let since = position(since)?;
+    let last = context.catalog().last_change().await?;
+    match since > last && since != ChangePosition::START {
+        true => Err(Refusal::invalid(
+            "since",
+            format!(
+                "the last change of this catalog is {last}, and {since} is behind it: it is from another catalog, or from \
+                 before this one was restored; begin with 0"
+            ),
+        )),
+        false => Ok(since),
+    }
+}
+
 /// Changes with the documents as they are now.
 struct Page {
     rows: Vec<DocumentChange>,
@@ -113,6 +135,7 @@ impl Page {
             if entry.is_none() && !row.removed {
                 continue;
             }
+            let has_text = entry.as_ref().is_some_and(DocumentEntry::has_text);
             let now = entry.map(|entry| document(directory, entry));
             let now = now.filter(|document| document.state != DocumentState::SetAside);
             changes.push(Change {
@@ -126,6 +149,8 @@ impl Page {
                 id: row.document,
                 document: now,
                 text: None,
+                problem: None,
+                has_text,
             });
         }
         changes
@@ -137,16 +162,23 @@ async fn with_texts(context: &Context, mut changes: Vec<Change>) -> Result<Vec<C
     let read = move |_: &flows::Holdings| {
         let files = opened.document_files()?;
         for change in &mut changes {
-            change.text = text(&files, change)?;
+            change.read_text(&files)?;
         }
         Ok(changes)
     };
     context.blocking(read).await
 }
 
-fn text(files: &DocumentFiles, change: &Change) -> anyhow::Result<Option<String>> {
-    match &change.document {
-        Some(document) => files.text(document.content),
-        None => Ok(None),
+impl Change {
+    /// Reads the text of the document, or tells that it is missing.
+    fn read_text(&mut self, files: &DocumentFiles) -> anyhow::Result<()> {
+        if let Some(document) = &self.document {
+            self.text = files.text(document.content)?;
+            let is_missing = self.has_text && self.text.is_none();
+            self.problem = is_missing.then(|| TEXT_MISSING.to_owned());
+        }
+        Ok(())
     }
 }
+
+const TEXT_MISSING: &str = "its text is missing";

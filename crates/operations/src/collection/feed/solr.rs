@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use catalog::{ChangePosition, NewJob, Role, SavedKind};
-use flows::{Access, Holdings, Solr};
+use flows::{Access, Holdings, Solr, counted};
 use harvester::{ClientOptions, Stop};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{Change, ChangeKind, Page, position, text};
+use super::{Change, ChangeKind, Page, begin, position};
 use crate::documents::Document;
 use crate::jobs::{Job, add};
 use crate::{Actor, Context, Refusal};
@@ -46,6 +46,8 @@ pub struct Pushed {
     pub removed: u64,
     /// Documents that Solr refused.
     pub refused: u64,
+    /// Documents that were sent without their text, because it is missing.
+    pub without_text: u64,
     /// The place behind the last change that was sent.
     pub seq: String,
     /// Whether it was stopped before its end; the next time goes on from there.
@@ -65,6 +67,15 @@ pub enum SolrEvent<'a> {
         url: &'a str,
         /// Why.
         reason: &'a str,
+    },
+    /// A document is sent without its text.
+    Incomplete {
+        /// The number of the document.
+        id: i64,
+        /// Its URL.
+        url: &'a str,
+        /// Why.
+        problem: &'a str,
     },
 }
 
@@ -159,11 +170,17 @@ impl Pushed {
             added,
             removed,
             refused,
+            without_text,
             ..
         } = self;
-        let mut said = format!("{added} documents sent, {removed} removed");
-        if *refused > 0 {
-            said.push_str(&format!(", {refused} refused"));
+        let mut said = format!("{} sent, {removed} removed", counted(*added, "document"));
+        for (number, what) in [
+            (*without_text, "sent without their missing texts"),
+            (*refused, "refused"),
+        ] {
+            if number > 0 {
+                said.push_str(&format!(", {number} {what}"));
+            }
         }
         said
     }
@@ -207,7 +224,8 @@ impl Pushing<'_> {
         let cursor = self.cursor()?;
         let mut is_uncommitted = cursor.as_ref().is_some_and(|cursor| cursor.is_uncommitted);
         let stored = cursor.map(|cursor| cursor.seq);
-        let mut since = position(self.order.since.as_deref().or(stored.as_deref()))?;
+        let since = self.order.since.as_deref().or(stored.as_deref());
+        let mut since = self.context.wait(begin(self.context, since))?;
         loop {
             self.pushed.seq = since.to_string();
             self.pushed.stopped = stop.is_set();
@@ -233,20 +251,29 @@ impl Pushing<'_> {
     fn page(&mut self, page: Page) -> Result<(), Refusal> {
         let files = self.context.document_files()?;
         let (mut gone, mut documents, mut size) = (Vec::new(), Vec::new(), 0);
-        for change in page.changes(Path::new("")) {
-            let text = match self.order.text {
-                true => text(&files, &change)?,
-                false => None,
-            };
+        for mut change in page.changes(Path::new("")) {
+            if self.order.text {
+                change.read_text(&files)?;
+            }
             let Change {
                 change: ChangeKind::New | ChangeKind::Updated,
                 document: Some(document),
+                text,
+                problem,
                 ..
             } = change
             else {
                 gone.push(change.id.to_string());
                 continue;
             };
+            if let Some(problem) = &problem {
+                self.pushed.without_text += 1;
+                (self.tell)(SolrEvent::Incomplete {
+                    id: document.id,
+                    url: &document.url,
+                    problem,
+                });
+            }
             size += text.as_ref().map_or(0, String::len);
             documents.push(fields(&document, text));
             // Solr refuses requests that are too large.

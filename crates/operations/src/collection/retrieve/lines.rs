@@ -30,23 +30,25 @@ impl Lines for JsonLines {
 
 impl Lines for CsvLines {
     fn head(&self) -> String {
-        let text = self.with_text.then_some(TEXT);
-        let columns: Vec<_> = COLUMNS.into_iter().chain(text).collect();
+        let columns: Vec<_> = self.columns().collect();
         format!("{}\r\n", columns.join(","))
     }
 
     fn line(&self, entry: &DocumentEntry, copied: &Copied<'_>) -> String {
         let fields = fields(entry, copied);
-        let text = self.with_text.then_some(TEXT);
-        let cells = COLUMNS
-            .into_iter()
-            .chain(text)
-            .map(|name| match fields.get(name) {
-                None | Some(Value::Null) => String::new(),
-                Some(Value::String(text)) => csv_cell(text),
-                Some(other) => other.to_string(),
-            });
+        let cells = self.columns().map(|name| match fields.get(name) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => csv_cell(text),
+            Some(other) => other.to_string(),
+        });
         format!("{}\r\n", cells.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl CsvLines {
+    fn columns(&self) -> impl Iterator<Item = &'static str> {
+        let texts = self.with_text.then_some([TEXT, PROBLEM]);
+        COLUMNS.into_iter().chain(texts.into_iter().flatten())
     }
 }
 
@@ -61,7 +63,7 @@ fn fields(entry: &DocumentEntry, copied: &Copied<'_>) -> Map<String, Value> {
         ("file", copied.file),
         ("text_file", copied.text_file),
         (TEXT, copied.text),
-        ("problem", copied.problem),
+        (PROBLEM, copied.problem.or(copied.text_problem)),
     ] {
         if let Some(value) = value {
             fields.insert(name.to_owned(), value.into());
@@ -74,6 +76,7 @@ fn fields(entry: &DocumentEntry, copied: &Copied<'_>) -> Map<String, Value> {
 }
 
 const TEXT: &str = "text";
+const PROBLEM: &str = "problem";
 const COLUMNS: [&str; 25] = [
     "id",
     "url",

@@ -169,17 +169,17 @@ impl Selection {
         }
         let unknown = self.kinds.iter().filter_map(|name| kind(name).err());
         for refusal in unknown {
-            wrong("kinds", refusal.to_string());
+            wrong("kinds", refusal.reasons());
         }
         let unknown = self
             .languages
             .iter()
             .filter_map(|name| language(name).err());
         for refusal in unknown {
-            wrong("languages", refusal.to_string());
+            wrong("languages", refusal.reasons());
         }
         if let Err(refusal) = self.search() {
-            wrong("query", refusal.to_string());
+            wrong("query", refusal.reasons());
         }
         for name in &self.decisions {
             if !["accept", "unsure", "reject"].contains(&&*name.trim().to_lowercase()) {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use flows::counted;
 use operations::{Actor, whitelist};
 
 use crate::commands::LEFT_OUT;
@@ -33,7 +34,10 @@ impl Citations {
         let mut file = File::open(&self.file).with_context(|| format!("cannot read `{path}`"))?;
         let kept = whitelist::load_citations(&context, &Actor::command_line(), &mut file);
         let kept = kept.with_context(|| format!("in `{path}`"))?;
-        eprintln!("the citations of {} documents are kept", kept.kept);
+        eprintln!(
+            "the citations of {} are kept",
+            counted(kept.kept, "document")
+        );
         if kept.unknown > 0 {
             eprintln!("{} numbers are not those of documents", kept.unknown);
             return Ok(ExitCode::from(LEFT_OUT));

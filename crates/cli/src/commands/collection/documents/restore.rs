@@ -16,7 +16,7 @@ use crate::text::plain;
 /// Without a document, everything that the trash holds is restored. A takedown ends with it: imports take the document
 /// again, even if the trash no longer holds its files.
 ///
-/// Exits with 3 if some documents could not be restored.
+/// Exits with 3 if some documents could not be restored, or not with their files; they are named.
 #[derive(Debug, Args)]
 pub(super) struct Restore {
     /// The numbers that the documents had, or their URLs

@@ -22,7 +22,7 @@ use crate::text::plain;
 /// Goes on where the last time ended, which the catalog keeps for each URL. Documents that Solr takes are marked as ingested,
 /// those that it refuses as failed. Requests are repeated while Solr is busy or away; it can be stopped at any time.
 ///
-/// Exits with 3 if Solr refused documents; they are named.
+/// Exits with 3 if Solr refused documents, or if texts of documents are missing; they are named.
 #[derive(Debug, Args)]
 pub(super) struct Solr {
     /// The core or collection, such as http://solr.example:8983/solr/papers
@@ -102,6 +102,9 @@ impl Solr {
                     plain(reason)
                 );
             }),
+            SolrEvent::Incomplete { id, url, problem } => bar.suspend(|| {
+                eprintln!("document {id} ({}): {}", plain(url), plain(problem));
+            }),
         };
         let pushed = feed::push(&context, &actor, &order, &options, &stop, &mut tell);
         bar.finish_and_clear();
@@ -117,11 +120,13 @@ impl Solr {
             if self.json {
                 write_json(out, &pushed)?;
             }
-            Ok(match (pushed.stopped, pushed.refused) {
-                (true, _) => ExitCode::FAILURE,
-                (false, 0) => ExitCode::SUCCESS,
-                (false, _) => ExitCode::from(LEFT_OUT),
-            })
+            Ok(
+                match (pushed.stopped, pushed.refused + pushed.without_text) {
+                    (true, _) => ExitCode::FAILURE,
+                    (false, 0) => ExitCode::SUCCESS,
+                    (false, _) => ExitCode::from(LEFT_OUT),
+                },
+            )
         })
     }
 }

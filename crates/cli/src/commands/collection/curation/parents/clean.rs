@@ -46,7 +46,7 @@ pub(super) struct Clean {
     #[arg(long, value_name = "DAYS", requires = "check_links")]
     recheck_days: Option<u32>,
     /// Seconds between two requests to a host [default: 1]
-    #[arg(long, value_name = "SECONDS", requires = "check_links", value_parser = clap::value_parser!(u32).range(0..=3600))]
+    #[arg(long, value_name = "SECONDS", requires = "check_links", value_parser = interval)]
     interval: Option<u32>,
     /// An address, a network or a host that may be asked although it is not public: 127.0.0.1, 10.0.0.0/8
     #[arg(long, value_name = "NETWORK", requires = "check_links")]
@@ -165,4 +165,9 @@ impl Clean {
         bar.finish_and_clear();
         Ok(cleaned)
     }
+}
+
+fn interval(text: &str) -> Result<u32, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= 3600);
+    seconds.ok_or_else(|| "write whole seconds, 0 to 3600".to_owned())
 }

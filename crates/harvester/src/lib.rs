@@ -20,10 +20,10 @@ mod robots;
 pub mod unpack;
 
 pub use client::{
-    AddressPolicy, Allows, Client, ClientEvent, ClientOptions, Credentials, Download, Exchange,
-    Headers, Listener, Narrowing, Network, NotANetwork, Pace, Posted, ProbeMethod, Probed,
-    RealPace, Records, Repository, Revisited, Stop, Traffic, Unreached, Validators, Waiting,
-    base_url_of, canonical_base_url,
+    AddressPolicy, Client, ClientEvent, ClientOptions, Credentials, Download, Exchange, Headers,
+    Listener, Narrowing, Network, NotANetwork, Pace, Posted, ProbeMethod, Probed, RealPace,
+    Records, Repository, Revisited, Stop, Traffic, Unreached, Validators, Waiting, base_url_of,
+    canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use reqwest::Url;
 
-use super::query::{Allows, RedirectRule, Request, Validators};
+use super::query::{Request, Validators};
 use super::{Body, Repository};
 use crate::error::{Error, Incompatibility};
 use crate::{Misbehaviour, Quirks};
@@ -26,8 +26,6 @@ pub enum Revisited {
     Unchanged,
     /// There is no such resource any more: the server answers 404 or 410.
     Gone(u16),
-    /// It is redirected to a URL that may not be asked for.
-    Barred(String),
     /// The resource.
     Changed(Box<Download>),
 }
@@ -40,38 +38,20 @@ impl Repository {
         match self.revisit(url, &Validators::default())? {
             Revisited::Changed(download) => Ok(*download),
             Revisited::Gone(status) => Err(gone(status)),
-            Revisited::Unchanged | Revisited::Barred(_) => Err(gone(304)),
+            Revisited::Unchanged => Err(gone(304)),
         }
     }
 
     /// The same for a resource of which one state is known.
     pub fn revisit(&self, url: &str, known: &Validators) -> Result<Revisited, Error> {
-        self.revisit_if(url, known, None)
-    }
-
-    /// The same, and it is redirected only to URLs that may be asked for.
-    pub fn revisit_if(
-        &self,
-        url: &str,
-        known: &Validators,
-        allows: Option<&Allows>,
-    ) -> Result<Revisited, Error> {
         let wrong = |reason: String| Error::from(Misbehaviour::Reference(url.to_owned(), reason));
         let target = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
         let credentials = self.credentials_for(&target);
         let client = self.client();
         client.check_reference(self.base(), &target, credentials.is_some())?;
         let mut quirks = Quirks::default();
-        let mut request = Request::resource(&target).with_conditions(known.clone());
-        let rule = allows.map(RedirectRule::new);
-        if let Some(rule) = &rule {
-            request = request.with_redirects(rule.clone());
-        }
-        let answer = client.fetch(&request, credentials, &mut quirks);
-        if let Some(barred) = rule.as_ref().and_then(RedirectRule::refused) {
-            return Ok(Revisited::Barred(barred.to_owned()));
-        }
-        let answer = answer?;
+        let request = Request::resource(&target).with_conditions(known.clone());
+        let answer = client.fetch(&request, credentials, &mut quirks)?;
         match answer.status {
             200..300 => {}
             304 if *known != Validators::default() => return Ok(Revisited::Unchanged),

@@ -55,8 +55,8 @@ pub(crate) use page_stream::PageStream;
 pub use post::Posted;
 pub use probe::{ProbeMethod, Probed, Unreached};
 pub use process::Stop;
-pub use query::{Allows, Validators, base_url_of, canonical_base_url};
 pub(crate) use query::{Arguments, Patience};
+pub use query::{Validators, base_url_of, canonical_base_url};
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 pub(crate) use waiting::span;
@@ -308,9 +308,6 @@ impl Client {
             };
             let target = target.map_err(|reason| refused(&reason))?;
             self.check_redirect(&url, &target, credentials.is_some())?;
-            if !request.may_lead_to(&target) {
-                return Err(refused(target.as_str()));
-            }
             quirks.add(Quirk::Redirected);
             // Other redirects may be followed by POST as well (RFC 9110, 15.4), and have to be: the
             // arguments are nowhere else.

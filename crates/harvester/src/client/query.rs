@@ -1,8 +1,6 @@
 //! Requests: as URLs, or as forms where a URL would be too long.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 use oai::Verb;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -83,37 +81,6 @@ pub(crate) struct Request {
     verbatim: Option<Sending>,
     /// Whether the server need not send what is known already.
     conditions: Validators,
-    redirects: Option<RedirectRule>,
-}
-
-/// The rule on where a request for a resource may be redirected to; it remembers what it refused.
-#[derive(Clone)]
-pub(super) struct RedirectRule {
-    allows: Allows,
-    refused: Arc<OnceLock<String>>,
-}
-
-/// Whether a URL may be asked for.
-pub type Allows = Arc<dyn Fn(&str) -> bool + Send + Sync>;
-
-impl RedirectRule {
-    pub(super) fn new(allows: &Allows) -> Self {
-        Self {
-            allows: Arc::clone(allows),
-            refused: Arc::default(),
-        }
-    }
-
-    /// The URL that was refused.
-    pub(super) fn refused(&self) -> Option<&str> {
-        self.refused.get().map(String::as_str)
-    }
-}
-
-impl fmt::Debug for RedirectRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedirectRule").finish_non_exhaustive()
-    }
 }
 
 /// The marks of one state of a resource. A server that is given them sends the resource only if its state is another.
@@ -163,7 +130,6 @@ impl Request {
             post: Some((base.clone(), form)),
             verbatim: None,
             conditions: Validators::default(),
-            redirects: None,
         }
     }
 
@@ -197,28 +163,7 @@ impl Request {
             post: None,
             verbatim: None,
             conditions: Validators::default(),
-            redirects: None,
         }
-    }
-
-    /// The same request, which is redirected only where a rule allows it.
-    pub(super) fn with_redirects(self, rule: RedirectRule) -> Self {
-        Self {
-            redirects: Some(rule),
-            ..self
-        }
-    }
-
-    /// Whether it may be redirected to a URL.
-    pub(super) fn may_lead_to(&self, target: &Url) -> bool {
-        let Some(rule) = &self.redirects else {
-            return true;
-        };
-        let allowed = (rule.allows)(target.as_str());
-        if !allowed {
-            let _ = rule.refused.set(shown(target));
-        }
-        allowed
     }
 
     /// The same request, for a resource that is sent only if it has changed.

@@ -10,13 +10,13 @@ use oai::format::{didl, http_header};
 use oai::xml::{Writer, is_legal};
 
 use super::{Entry, Lists};
-use crate::client::{Allows, Revisited};
+use crate::client::Revisited;
 use crate::record::{Header, Record, moment};
 use crate::unpack::{self, Checked, Digest, Spool, SpooledBody};
 use crate::{Download, Error, Repository, Validators};
 
 /// Gets resources.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Fetch<'a> {
     /// The lists that name it.
     pub lists: &'a Lists,
@@ -24,8 +24,6 @@ pub struct Fetch<'a> {
     pub repository: &'a Repository,
     /// Where the bytes wait.
     pub spool: &'a dyn Spool,
-    /// Where a resource may be redirected to.
-    pub allows: &'a Allows,
 }
 
 /// The state of a resource when it was last got, as its record tells.
@@ -54,8 +52,6 @@ pub enum Fetched {
     Unusable(String),
     /// It is redirected to another host, which does not belong to the site.
     Elsewhere(String),
-    /// It is redirected to this URL, which may not be asked for.
-    Barred(String),
 }
 
 impl StoredState {
@@ -102,10 +98,7 @@ impl Fetch<'_> {
             .unwrap_or_default();
         let mut attempt = 1;
         loop {
-            let revisited =
-                (self.repository).revisit_if(&entry.url, &validators, Some(self.allows))?;
-            let download = match revisited {
-                Revisited::Barred(url) => return Ok(Fetched::Barred(url)),
+            let download = match self.repository.revisit(&entry.url, &validators)? {
                 Revisited::Unchanged => return Ok(Fetched::Unchanged),
                 Revisited::Gone(status) => return Ok(Fetched::Gone(status)),
                 Revisited::Changed(download) => *download,

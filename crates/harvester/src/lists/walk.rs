@@ -98,9 +98,7 @@ impl Lists {
         let download = match answer {
             Ok(Revisited::Changed(download)) => download,
             Ok(Revisited::Gone(status)) => return Err(ListError::Missing(status)),
-            Ok(Revisited::Unchanged | Revisited::Barred(_)) => {
-                return Err(ListError::Missing(304));
-            }
+            Ok(Revisited::Unchanged) => return Err(ListError::Missing(304)),
             Err(error) => {
                 return Err(match error.kind() {
                     ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(status)) => {

@@ -8,11 +8,9 @@ mod manners;
 mod site;
 mod visit;
 
-use std::sync::Arc;
-
 use anyhow::{Context, bail};
 use harvester::lists::{Fault, List, ListError, Lists, ResourceSync};
-use harvester::{Allows, Client, Repository};
+use harvester::{Client, Repository};
 use serde::{Deserialize, Serialize};
 
 pub use self::discovery::settle_way;
@@ -93,9 +91,7 @@ pub(super) enum Source {
 pub(super) struct Site {
     lists: Lists,
     found: Found,
-    manners: Arc<Manners>,
-    /// Where a resource may be redirected to.
-    allows: Allows,
+    manners: Manners,
 }
 
 /// The lists of a site.
@@ -128,17 +124,10 @@ impl Source {
                 (Found::Sitemaps(sitemaps), manners)
             }
         };
-        let manners = Arc::new(manners);
-        let allows: Allows = {
-            let manners = Arc::clone(&manners);
-            // A host whose rules cannot be read may have some.
-            Arc::new(move |url| manners.allows(url).unwrap_or(false))
-        };
         Ok(Self::Site(Box::new(Site {
             lists,
             found,
             manners,
-            allows,
         })))
     }
 

@@ -274,8 +274,8 @@ impl SiteReader<'_> {
             return Ok(None);
         }
         if !self.site.manners.allows(&url)? {
-            let reason = self.note_barred("robots.txt does not allow it".to_owned());
-            lock(out).put(Event::Skipped(url, reason), 0);
+            lock(&self.progress.skipped).by_robots += 1;
+            self.skip(&url, "robots.txt does not allow it", out);
             return Ok(None);
         }
         Ok(Some(Entry {
@@ -302,12 +302,6 @@ impl SiteReader<'_> {
         }
         skipped.named += 1;
         (skipped.named <= MOST_NAMED).then_some(reason)
-    }
-
-    /// The same for one that robots.txt does not allow.
-    pub(super) fn note_barred(&self, reason: String) -> Option<String> {
-        lock(&self.progress.skipped).by_robots += 1;
-        self.note_skipped(None, reason)
     }
 
     /// The lists of the site.

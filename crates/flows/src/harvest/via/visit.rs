@@ -51,7 +51,7 @@ impl SiteReader<'_> {
             Ok(Fetched::Record(record)) => Ok(Some(Event::Record(*record))),
             Ok(Fetched::Unchanged) => Ok(Some(Event::Unchanged(url.to_owned()))),
             // It stays as it is held.
-            Ok(Fetched::Unusable(_) | Fetched::Elsewhere(_) | Fetched::Barred(_)) => Ok(None),
+            Ok(Fetched::Unusable(_) | Fetched::Elsewhere(_)) => Ok(None),
             Err(error) if is_final(&error) => Err(error),
             Err(_) => Ok(None),
         }
@@ -88,10 +88,6 @@ impl SiteReader<'_> {
                 "the list names it, and the server answers {status}"
             )),
             Fetched::Unusable(reason) => lost(reason),
-            Fetched::Barred(url) => {
-                let reason = format!("it is redirected to {url}, which robots.txt does not allow");
-                Event::Skipped(entry.url.clone(), self.note_barred(reason))
-            }
             Fetched::Elsewhere(host) => {
                 let reason = format!("it is redirected to another host, {host}");
                 Event::Skipped(entry.url.clone(), self.note_skipped(Some(host), reason))
@@ -104,7 +100,6 @@ impl SiteReader<'_> {
             lists: self.lists(),
             repository: self.remote,
             spool: self.bodies,
-            allows: &self.site.allows,
         }
     }
 

@@ -226,3 +226,62 @@ fn records_that_were_seen_to_be_passed_over_make_a_harvest_incomplete() {
     assert!(reason.contains("passed over"), "{reason}");
     harvested.expect_quirk(Quirk::SizesUnreliable);
 }
+
+/// Records whose title is not what the server has.
+fn damaged(harvested: &Harvested) -> Vec<String> {
+    let mut last = std::collections::BTreeMap::new();
+    for record in &harvested.records {
+        last.insert(record.header.identifier.clone(), &record.xml);
+    }
+    let is_damaged = |xml: &Vec<u8>| memchr::memmem::find(xml, b"<dc:title>Sec").is_some();
+    let damaged = last.iter().filter(|(_, xml)| is_damaged(xml));
+    damaged.map(|(identifier, _)| identifier.clone()).collect()
+}
+
+#[test]
+fn an_answer_whose_checksum_does_not_fit_is_asked_for_again_before_any_of_it_is_given() {
+    for page in [0, 3, 9] {
+        for times in [1, 2] {
+            let script = Script::new(95, 10).with(Fault::DamagedGzip { page, times });
+            let harvested = Setup::new(script).run();
+
+            harvested.expect_all();
+            assert_eq!(damaged(&harvested), [""; 0], "{page} {times}");
+            harvested.expect_quirk(Quirk::PageRepeated);
+        }
+    }
+}
+
+#[test]
+fn the_records_of_a_long_page_that_was_damaged_come_again() {
+    // The page is longer than what waits for its checksum, and more of it follows then.
+    let long = Fault::LongRecord(3, 5 << 20);
+    let fault = Fault::DamagedGzip { page: 0, times: 1 };
+    for records in [3000, 3010] {
+        let script = Script::new(records, 3000).with(long.clone());
+        let harvested = Setup::new(script.with(fault.clone())).run();
+
+        assert_eq!(harvested.error, None);
+        assert_eq!(harvested.identifiers().len(), records);
+        assert!(harvested.left_out.is_empty(), "{:?}", harvested.left_out);
+        let (came, requests) = (harvested.records.len(), &harvested.requests);
+        assert!(
+            came > records,
+            "{came} {requests:?} {:?}",
+            harvested.outcome
+        );
+        assert_eq!(damaged(&harvested), [""; 0]);
+    }
+}
+
+#[test]
+fn records_of_a_list_that_is_always_damaged_are_asked_for_one_by_one() {
+    let fault = Fault::DamagedGzip {
+        page: 0,
+        times: u32::MAX,
+    };
+    let harvested = Setup::new(Script::new(20, 20).with(fault)).run();
+
+    harvested.expect_all();
+    assert_eq!(damaged(&harvested), [""; 0]);
+}

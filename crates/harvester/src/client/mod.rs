@@ -348,7 +348,7 @@ impl Client {
         shared.requests.fetch_add(1, Ordering::Relaxed);
         // Between two programs of one machine compression costs more time than it saves.
         let near = shared.options.proxy.is_none() && is_this_machine(url);
-        let request = match verb && !near {
+        let request = match asked.may_compress() && !near {
             true => request,
             false => request.header(ACCEPT_ENCODING, "identity"),
         };

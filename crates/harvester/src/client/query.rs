@@ -81,6 +81,8 @@ pub(crate) struct Request {
     verbatim: Option<Sending>,
     /// Whether the server need not send what is known already.
     conditions: Validators,
+    /// Whether the answer may come compressed.
+    may_compress: bool,
 }
 
 /// The marks of one state of a resource. A server that is given them sends the resource only if its state is another.
@@ -130,6 +132,7 @@ impl Request {
             post: Some((base.clone(), form)),
             verbatim: None,
             conditions: Validators::default(),
+            may_compress: true,
         }
     }
 
@@ -144,6 +147,19 @@ impl Request {
             verbatim: Some(sending),
             ..self
         }
+    }
+
+    /// The same, answered without compression if the server can.
+    pub(super) fn uncompressed(self) -> Self {
+        Self {
+            may_compress: false,
+            ..self
+        }
+    }
+
+    /// Whether the answer may come compressed.
+    pub(super) fn may_compress(&self) -> bool {
+        self.may_compress && self.is_for_a_verb()
     }
 
     /// Whether a further attempt may be made after `attempts` that failed.
@@ -163,6 +179,7 @@ impl Request {
             post: None,
             verbatim: None,
             conditions: Validators::default(),
+            may_compress: true,
         }
     }
 
@@ -176,7 +193,7 @@ impl Request {
         &self.conditions
     }
 
-    /// Whether it asks a repository, and not for a resource. Then its answer may come compressed.
+    /// Whether it asks a repository, and not for a resource.
     pub(super) fn is_for_a_verb(&self) -> bool {
         self.post.is_some() && self.verbatim.is_none()
     }

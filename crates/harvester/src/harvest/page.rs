@@ -47,8 +47,24 @@ impl Harvest {
                 self.page.on_page += 1;
                 self.leave_out(left_out);
             }
+            PageItem::Void => self.begin_page_again(),
             PageItem::Set(_) | PageItem::MetadataFormat(_) => {}
         }
+    }
+
+    /// Takes back what the current page brought: it came damaged. Its records are given again, and take the place of those that
+    /// were given.
+    fn begin_page_again(&mut self) {
+        self.state = self.kept.clone();
+        self.begin_counting();
+        self.recent.forget();
+        self.resumed_at = self.met();
+        let newest_before = self.state.windows.last().and_then(|window| window.newest);
+        self.page = Progress {
+            quirks: std::mem::take(&mut self.page.quirks),
+            newest_before,
+            ..Progress::default()
+        };
     }
 
     /// Gives a record, unless it was given a short while ago.

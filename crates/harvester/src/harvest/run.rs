@@ -182,12 +182,11 @@ impl Harvest {
 
     /// Asks for the next page of the current window.
     fn ask(&mut self) {
-        let before = (self.met(), self.state.holes);
-        let Some(window) = self.state.windows.last_mut() else {
+        self.begin_counting();
+        let Some(window) = self.state.windows.last() else {
             self.ended = true;
             return;
         };
-        window.tally.before.get_or_insert(before);
         let part = window.part;
         let newest_before = window.newest;
         let quirks = std::mem::take(&mut self.page.quirks);

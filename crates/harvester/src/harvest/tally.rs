@@ -76,6 +76,14 @@ impl Harvest {
         self.state.given + self.state.lost
     }
 
+    /// Notes what was met before the current list, where it begins.
+    pub(super) fn begin_counting(&mut self) {
+        let before = (self.met(), self.state.holes);
+        if let Some(window) = self.state.windows.last_mut() {
+            window.tally.before.get_or_insert(before);
+        }
+    }
+
     /// Counts a record that had not come before. `moment` is its datestamp.
     pub(super) fn count_fresh(&mut self, moment: Option<i64>) {
         let began = self.state.began;

@@ -42,6 +42,8 @@ pub enum Fault {
     // In one page.
     /// The body ends in the middle, and HTTP says it is whole.
     Truncated { page: usize, times: u32 },
+    /// gzip, announced, with a letter of each title that is not what the checksum was made of.
+    DamagedGzip { page: usize, times: u32 },
     /// The connection is reset in the middle of the body.
     Reset { page: usize, times: u32 },
     /// A web page with status 200.

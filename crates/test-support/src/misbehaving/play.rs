@@ -317,6 +317,9 @@ impl Play {
                     let middle = answer.body.len() * 2 / 3;
                     answer.body.truncate(middle);
                 }
+                Fault::DamagedGzip { page, times } if happens(page, times) => {
+                    damage(&mut answer);
+                }
                 Fault::Reset { page, times } if happens(page, times) => {
                     answer.sending = Sending::Reset;
                 }
@@ -602,6 +605,22 @@ fn prefixed(xml: &str) -> String {
 }
 
 /// A zstd frame that is not compressed: blocks of bytes as they are.
+/// Compresses an answer and changes its titles, whose letters stay visible.
+fn damage(answer: &mut Answer) {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+    encoder.write_all(&answer.body).unwrap();
+    answer.body = encoder.finish().unwrap();
+    for at in 0..answer.body.len() - TITLE.len() {
+        if answer.body[at..].starts_with(TITLE) {
+            answer.body[at + TITLE.len()] ^= 1;
+        }
+    }
+    let header = ("Content-Encoding".to_owned(), "gzip".to_owned());
+    answer.headers.push(header);
+}
+
+const TITLE: &[u8] = b"<dc:title>";
+
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
     let mut blocks = bytes.chunks(100_000).peekable();

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use oai::{Datestamp, Granularity};
 
+use super::listed::Listed;
 use super::loops::{Seen, Way};
 use super::page::Progress;
 use super::recent::Recent;
@@ -27,6 +28,7 @@ pub struct Harvest {
     pub(super) ready: VecDeque<Step>,
     pub(super) recent: Recent,
     pub(super) seen: Seen,
+    pub(super) listed: Listed,
     pub(super) page: Progress,
     outcome: Outcome,
     /// The state of the last page, and whether something was given since.
@@ -86,7 +88,13 @@ impl Harvest {
                 }
             }
         };
+        let is_begun = |window: &Window| window.token.is_some() || window.given > 0;
+        let listed = match state.windows.last().is_some_and(is_begun) {
+            true => Listed::partial(),
+            false => Listed::default(),
+        };
         Ok(Self {
+            listed,
             repository: repository.clone(),
             ended: state.windows.is_empty(),
             resumed_at: state.given + state.lost,

@@ -116,6 +116,12 @@ pub enum Fault {
     Vanish { page: usize, records: usize },
     /// The same, and as many more each time such a page is asked for.
     VanishEachTime { page: usize, records: usize },
+    /// Before `page` of a list is sent, `records` records at its beginning change, and move to its end with the time of now.
+    Move { page: usize, records: usize },
+    /// The same, and other records each time such a page is asked for.
+    MoveEachTime { page: usize, records: usize },
+    /// These records have moved.
+    Moved(usize),
     /// completeListSize tells how many records are left.
     RemainingSize,
     /// completeListSize is so much too large.

@@ -141,6 +141,8 @@ impl Serve {
             .build()
             .context("the runtime cannot be started")?;
         let admin = self.admin_listen.or(config.admin.listen);
+        // They have a runtime of their own, which must not end in a task of this one.
+        let kept = Arc::clone(&holdings);
         let served = runtime.block_on(async {
             if let Some(address) = admin {
                 serve_watch(address, &config, &holdings).await?;
@@ -152,6 +154,7 @@ impl Serve {
         });
         notify("STOPPING=1");
         runtime.shutdown_timeout(Duration::from_secs(1));
+        drop(kept);
         served.map(|()| ExitCode::SUCCESS)
     }
 

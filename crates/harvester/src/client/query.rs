@@ -83,6 +83,8 @@ pub(crate) struct Request {
     conditions: Validators,
     /// Whether the answer may come compressed.
     may_compress: bool,
+    /// Whether redirects are followed.
+    follows: bool,
 }
 
 /// The marks of one state of a resource. A server that is given them sends the resource only if its state is another.
@@ -133,6 +135,7 @@ impl Request {
             verbatim: None,
             conditions: Validators::default(),
             may_compress: true,
+            follows: true,
         }
     }
 
@@ -180,7 +183,21 @@ impl Request {
             verbatim: None,
             conditions: Validators::default(),
             may_compress: true,
+            follows: true,
         }
+    }
+
+    /// The same; a redirect is the answer.
+    pub(super) fn without_redirects(self) -> Self {
+        Self {
+            follows: false,
+            ..self
+        }
+    }
+
+    /// Whether redirects are followed.
+    pub(super) fn follows(&self) -> bool {
+        self.follows
     }
 
     /// The same request, for a resource that is sent only if it has changed.

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -57,6 +57,82 @@ pub(super) fn decompress(mut body: Box<dyn BufRead + Send>, announced: bool) -> 
 /// The bytes as they were before compression.
 pub(crate) fn plain_bytes(body: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     Ok(decompress(body, false)?.bytes)
+}
+
+/// The bytes of a body before a coding of HTTP; `None` if it is one that cannot be undone. More than a thousand times as many
+/// bytes as came are an error.
+pub(crate) fn decoded(
+    mut body: Box<dyn BufRead + Send>,
+    coding: &str,
+) -> Option<Box<dyn Read + Send>> {
+    let end = Trailing::default();
+    let read = Arc::<AtomicU64>::default();
+    let is_zlib = match body.fill_buf() {
+        // The first byte tells the method, deflate, and that of raw data does not.
+        Ok([first, ..]) => first & 0x0f == 8,
+        _ => true,
+    };
+    let body = Counted {
+        body,
+        read: Arc::clone(&read),
+    };
+    let plain: Box<dyn Read + Send> = match coding {
+        "gzip" | "x-gzip" => Box::new(Parts::<_, Gzip>::new(body, end)),
+        "deflate" => Box::new(Inflate::new(body, is_zlib, end)),
+        "zstd" => Box::new(Parts::<_, Zstd>::new(body, end)),
+        _ => return None,
+    };
+    Some(Box::new(Bounded {
+        plain,
+        read,
+        given: 0,
+    }))
+}
+
+/// Counts the bytes that are taken of a body.
+struct Counted<R> {
+    body: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.body.read(out)?;
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.body.fill_buf()
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        self.body.consume(length);
+    }
+}
+
+/// Ends what grows too much.
+struct Bounded<R> {
+    plain: R,
+    read: Arc<AtomicU64>,
+    given: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.plain.read(out)?;
+        self.given += length as u64;
+        let read = self.read.load(Ordering::Relaxed);
+        match self.given > FREE + read.saturating_mul(MOST_GROWTH) {
+            true => Err(damaged(
+                "it grows more than a thousandfold when its coding is undone",
+            )),
+            false => Ok(length),
+        }
+    }
 }
 
 fn buffered<R: Read>(plain: R) -> BufReader<R> {
@@ -299,6 +375,9 @@ fn fill(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 }
 
 const BLOCK: usize = 64 * 1024;
+/// How often as many bytes may come of compressed ones, beyond the first mebibyte.
+const MOST_GROWTH: u64 = 1100;
+const FREE: u64 = 1 << 20;
 /// By as many bytes compression is recognised.
 const SNIFFED: usize = 512;
 

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rustix::process::Signal;
 use serde_json::json;
 use tempfile::TempDir;
 use test_support::{
@@ -410,6 +411,19 @@ fn areas_are_told_to_those_alone_who_have_the_password() {
     }
     drop(server);
 
+    // A set of the operator's own whose repository is closed is not named either.
+    let server = place.serve(
+        "[[aggregator.set]]\nspec = 'query:mine'\nname = 'mine'\nrepositories = ['1']\n\
+         [[aggregator.area]]\npath = '/repository/1'\nhtpasswd = 'htpasswd'\n",
+    );
+    let sets = |headers: &[(&str, &str)]| {
+        Answer::ask_as(&server.base_url, "verb=ListSets", headers).texts("setSpec")
+    };
+    let is_own = |set: &String| set.starts_with("query");
+    assert!(!sets(&[]).iter().any(is_own), "{:?}", sets(&[]));
+    assert!(sets(&reader).iter().any(is_own));
+    drop(server);
+
     let server = place.serve("[[aggregator.area]]\npath = '/'\nhtpasswd = 'htpasswd'\n");
     let url = format!("{}?verb=Identify", server.base_url);
     assert_eq!(fetch("GET", &url, &[], b"").status, 401);
@@ -664,6 +678,19 @@ fn an_aggregator_ends_in_good_order_while_somebody_is_connected() {
     let log = server.stop();
 
     assert!(!log.contains("panicked"), "{log}");
+}
+
+#[test]
+fn it_ends_in_good_order_on_both_databases() {
+    let (_fixture, source) = site(&["a.html"]);
+    for place in [Place::sqlite(), Place::postgres()] {
+        place.harvest(&source.base_url, "oai_dc");
+        for signal in [Signal::TERM, Signal::INT] {
+            let server = place.serve("");
+            assert_eq!(server.ask("verb=Identify").error(), None);
+            server.stop_by(signal);
+        }
+    }
 }
 
 #[test]

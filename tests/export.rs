@@ -4,7 +4,7 @@ use std::io::Read;
 
 use roxmltree::Document;
 use serde_json::Value;
-use test_support::Script;
+use test_support::{Misbehaving, Script};
 
 use crate::command_line::{fails, stderr, stdout};
 use crate::harvested::Harvested;
@@ -61,6 +61,15 @@ fn an_export_has_all_records_in_each_form() {
     assert!(table.starts_with(
         "record,base_url,metadata_prefix,identifier,datestamp,deleted,sets,title,creator,"
     ));
+
+    let head: Vec<_> = table.lines().next().unwrap().split(',').collect();
+    let names: std::collections::BTreeSet<_> = head.iter().collect();
+    assert_eq!(
+        names.len(),
+        head.len(),
+        "two columns have one name: {head:?}"
+    );
+    assert!(names.contains(&"dc_identifier"), "{head:?}");
 
     let other = exported(&harvested, &["--format", "jsonl", "--prefix", "marc21"]);
     assert_eq!(other, "");
@@ -127,6 +136,24 @@ fn a_record_is_printed_by_its_identifier() {
         message.contains("no record `oai:nowhere:1` is held"),
         "{message}"
     );
+}
+
+#[test]
+fn a_record_that_is_held_twice_is_asked_for_with_the_options_that_choose() {
+    let harvested = Harvested::new(Script::new(3, 10));
+    let other = Misbehaving::start(Script::new(3, 10));
+    let output = harvested.garner(&["harvest", &other.base_url()]).output();
+    assert!(output.status.success(), "{}", stderr(&output));
+
+    let identifier = Script::identifier(0);
+    let message = fails(&harvested.garner(&["records", "cat", &identifier]).output());
+
+    assert!(message.contains("is held 2 times"), "{message}");
+    assert!(
+        message.contains("with --prefix and --repository"),
+        "{message}"
+    );
+    assert!(!message.contains("metadata_prefix"), "{message}");
 }
 
 const OAI: &str = "http://www.openarchives.org/OAI/2.0/";

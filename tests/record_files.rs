@@ -42,6 +42,12 @@ fn directory() -> Fixture {
         "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>",
     );
     fixture.write("foreign.xml", "<a xmlns=\"urn:nobody\"/>");
+    fixture.write("UP.XML", dublin_core("fourth"));
+    std::os::unix::fs::symlink("/etc/hostname", fixture.path("link.xml")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(fixture.path("pipe.xml"))
+        .status();
+    assert!(made.unwrap().success());
     fixture
 }
 
@@ -134,6 +140,9 @@ fn every_file_is_a_record_in_the_format_of_its_root_element() {
         ("broken.xml", "not a record"),
         ("entity.xml", "DOCTYPE"),
         ("foreign.xml", "urn:nobody"),
+        ("UP.XML", "rename it to .xml"),
+        ("link.xml", "symbolic link"),
+        ("pipe.xml", "not a record"),
     ] {
         let line = log.lines().find(|line| line.contains(name));
         assert!(
@@ -141,7 +150,7 @@ fn every_file_is_a_record_in_the_format_of_its_root_element() {
             "{name}: {log}"
         );
     }
-    assert!(log.contains("3 files are no records"), "{log}");
+    assert!(log.contains("6 files are no records"), "{log}");
     assert!(!log.contains("empty.xml") && !log.contains("readme.txt"));
     let root = server.base_url.trim_end_matches("/modoai");
     for path in ["/a.xml", "/broken.xml", "/"] {

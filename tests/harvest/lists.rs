@@ -30,7 +30,10 @@ impl Listed {
             &format!(
                 "location = /robots.txt {{ root {lists}; }}\nlocation ~ \\.xml(\\.gz)?$ {{ root {lists}; }}\n\
                  location = /.well-known/resourcesync {{ alias {lists}/well-known/resourcesync; }}\n\
-                 location /moved/ {{ return 302 http://localhost:$server_port/a.txt; }}"
+                 location /moved/ {{ return 302 http://localhost:$server_port/a.txt; }}\n\
+                 location = /into.txt {{ return 302 /hop.txt; }}\nlocation = /hop.txt {{ return 302 /private/b.txt; }}\n\
+                 location = /packed.txt {{ add_header Content-Encoding gzip; }}\n\
+                 location = /odd.txt {{ add_header Content-Encoding br; }}"
             ),
         );
         Self {
@@ -301,7 +304,7 @@ fn robots_and_other_hosts_are_respected() {
         format!("User-agent: *\nDisallow: /private/\nSitemap: {map}\n"),
     );
     let other = "<url><loc>http://127.0.0.2:9/x.txt</loc></url><url><loc>mailto:x</loc></url>";
-    let urls: String = ["a.txt", "private/b.txt", "moved/c.txt"]
+    let urls: String = ["a.txt", "private/b.txt", "moved/c.txt", "into.txt"]
         .map(|path| format!("<url><loc>{}</loc></url>", site.url(path)))
         .concat();
     let text = format!("<urlset>{urls}{other}</urlset>");
@@ -311,13 +314,21 @@ fn robots_and_other_hosts_are_respected() {
     let harvested = site.harvest("sitemap");
 
     assert_eq!(harvested.count("new"), 1, "{}", harvested.stderr);
-    assert_eq!(harvested.count("filtered"), 3);
+    assert_eq!(harvested.count("filtered"), 4);
+    assert!(
+        harvested
+            .stderr
+            .contains("4 skipped by robots.txt or on other hosts"),
+        "{}",
+        harvested.stderr
+    );
     let warnings = harvested.warnings();
     for told in [
         "127.0.0.2:9 (1)",
         "redirected to another host, localhost",
         "robots.txt does not allow",
         "private/b.txt",
+        "which robots.txt does not allow",
         "1 entries without",
     ] {
         assert!(warnings.contains(told), "{told}: {warnings}");
@@ -332,7 +343,7 @@ fn robots_and_other_hosts_are_respected() {
     let all = site.harvester.harvest(&site.nginx.url, &options);
     assert_eq!(
         (all.count("new"), all.count("filtered")),
-        (2, 1),
+        (2, 2),
         "{}",
         all.stderr
     );
@@ -461,6 +472,40 @@ fn a_harvest_of_lists_that_is_killed_resumes() {
     assert!(at(&site.harvester.path("mirror")).ends_with("mirror"));
 }
 
+#[test]
+fn a_coding_that_was_not_asked_for_is_undone_or_named() {
+    let site = Listed::new();
+    let text = "compressed ".repeat(100);
+    site.fixture.write("packed.txt", gzip(text.as_bytes()));
+    site.fixture.write("file.gz", gzip(text.as_bytes()));
+    site.fixture.write("odd.txt", "no brotli");
+    site.sitemap(
+        "sitemap.xml",
+        &[("packed.txt", ""), ("file.gz", ""), ("odd.txt", "")],
+    );
+    let options = ["--via", "sitemap", "--unpack", "mirror", "--attempts", "1"];
+    let harvested = site.harvester.run(&site.nginx.url, &options);
+
+    assert_eq!(harvested.code, 3, "{}", harvested.stderr);
+    assert_eq!(site.mirror(), ["file.gz", "packed.txt"]);
+    let mirror = site.harvester.path("mirror");
+    assert_eq!(fs::read_to_string(mirror.join("packed.txt")).unwrap(), text);
+    assert_eq!(
+        fs::read(mirror.join("file.gz")).unwrap(),
+        gzip(text.as_bytes())
+    );
+    let warnings = harvested.warnings();
+    assert!(warnings.contains("Content-Encoding `br`"), "{warnings}");
+
+    // Damaged, it is not kept.
+    let mut damaged = gzip(text.replace("compressed", "damaged").as_bytes());
+    let at = damaged.len() - 6;
+    damaged[at] ^= 1;
+    site.fixture.write("packed.txt", damaged);
+    site.harvester.run(&site.nginx.url, &options);
+    assert_eq!(fs::read_to_string(mirror.join("packed.txt")).unwrap(), text);
+}
+
 /// A static repository with records of these numbers and titles.
 fn static_repository(records: &[(u32, &str)]) -> String {
     let records = records.iter().map(|(number, title)| {
@@ -519,6 +564,10 @@ fn a_static_repository_is_harvested_as_records() {
         .run(&url, &["--via", "static", "--attempts", "1"]);
     assert_eq!(broken.code, 1, "{}", broken.stderr);
     assert_eq!(site.harvester.live().len(), 3);
+    // The harvest begins anew: the record that came before the cut is not there any more.
+    site.list("few.xml", static_repository(&[(3, "three"), (4, "four")]));
+    site.harvester.harvest(&url, &["--via", "static"]);
+    assert_eq!(site.harvester.live(), ["oai:a:3", "oai:a:4"]);
     let page = site
         .harvester
         .run(&site.url("none.xml"), &["--via", "static"]);

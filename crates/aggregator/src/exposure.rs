@@ -73,6 +73,20 @@ impl<'a> Exposure<'a> {
         shows
     }
 
+    /// Whether the requester may see records or documents that a set of the operator's own can hold.
+    pub(crate) fn shows_query(&self, query: &QuerySet) -> bool {
+        if !query.is_of_records() {
+            return self.shows_documents();
+        }
+        let known = self.known();
+        if query.repositories.is_empty() {
+            let mut all = known.repositories.keys().chain(known.former.keys());
+            return all.any(|number| self.shows_repository(*number));
+        }
+        let mut numbers = query.repositories.iter();
+        numbers.any(|name| (known.number(name)).is_some_and(|number| self.shows_repository(number)))
+    }
+
     /// Whether documents are told to the requester.
     pub(crate) fn shows_documents(&self) -> bool {
         self.settings.documents && is_open(self.access, self.requester, "/document")

@@ -363,7 +363,9 @@ impl View for CatalogView<'_> {
                 add(Some(sets::of_host(&host)), &host);
             }
         }
-        for query in &self.aggregator.settings.sets {
+        let told =
+            (self.aggregator.settings.sets.iter()).filter(|query| self.exposure.shows_query(query));
+        for query in told {
             add(Some(query.spec.clone()), &query.name);
         }
         Ok(with_parents(found))

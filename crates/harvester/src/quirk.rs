@@ -87,6 +87,8 @@ quirks! {
     WrongCompleteListSize => "Lists are not as long as their completeListSize says.",
     /// A list that shrank while it was read, or ended early.
     ListShrank => "Lists shrank while they were read, or ended before their completeListSize; they were read again.",
+    /// Records that changed and came once more at the end of the list, which passed over others.
+    RecordsMoved => "Records moved to the end of lists while they were read, so that others were passed over; the lists were read again.",
     /// completeListSize that is wrong again and again.
     SizesUnreliable => "completeListSize is wrong again and again; lists are not read again because of it.",
     /// Tokens that lead back, or pages without records and without an end.

@@ -8,7 +8,7 @@
 mod common;
 
 use common::{Harvested, Setup};
-use harvester::Quirk;
+use harvester::{Method, Quirk};
 use test_support::{Fault, Script};
 
 /// Servers for which `until` is exclusive or means midnight, with seconds and with days.
@@ -225,4 +225,136 @@ fn records_that_were_seen_to_be_passed_over_make_a_harvest_incomplete() {
     let reason = &harvested.left_out[0].reason;
     assert!(reason.contains("passed over"), "{reason}");
     harvested.expect_quirk(Quirk::SizesUnreliable);
+}
+
+/// Records whose title is not what the server has.
+fn damaged(harvested: &Harvested) -> Vec<String> {
+    let mut last = std::collections::BTreeMap::new();
+    for record in &harvested.records {
+        last.insert(record.header.identifier.clone(), &record.xml);
+    }
+    let is_damaged = |xml: &Vec<u8>| memchr::memmem::find(xml, b"<dc:title>Sec").is_some();
+    let damaged = last.iter().filter(|(_, xml)| is_damaged(xml));
+    damaged.map(|(identifier, _)| identifier.clone()).collect()
+}
+
+#[test]
+fn an_answer_whose_checksum_does_not_fit_is_asked_for_again_before_any_of_it_is_given() {
+    for page in [0, 3, 9] {
+        for times in [1, 2] {
+            let script = Script::new(95, 10).with(Fault::DamagedGzip { page, times });
+            let harvested = Setup::new(script).run();
+
+            harvested.expect_all();
+            assert_eq!(damaged(&harvested), [""; 0], "{page} {times}");
+            harvested.expect_quirk(Quirk::PageRepeated);
+        }
+    }
+}
+
+#[test]
+fn the_records_of_a_long_page_that_was_damaged_come_again() {
+    // The page is longer than what waits for its checksum, and more of it follows then.
+    let long = Fault::LongRecord(3, 5 << 20);
+    let fault = Fault::DamagedGzip { page: 0, times: 1 };
+    for records in [3000, 3010] {
+        let script = Script::new(records, 3000).with(long.clone());
+        let harvested = Setup::new(script.with(fault.clone())).run();
+
+        assert_eq!(harvested.error, None);
+        assert_eq!(harvested.identifiers().len(), records);
+        assert!(harvested.left_out.is_empty(), "{:?}", harvested.left_out);
+        let (came, requests) = (harvested.records.len(), &harvested.requests);
+        assert!(
+            came > records,
+            "{came} {requests:?} {:?}",
+            harvested.outcome
+        );
+        assert_eq!(damaged(&harvested), [""; 0]);
+    }
+}
+
+#[test]
+fn records_of_a_list_that_is_always_damaged_are_asked_for_one_by_one() {
+    let fault = Fault::DamagedGzip {
+        page: 0,
+        times: u32::MAX,
+    };
+    let harvested = Setup::new(Script::new(20, 20).with(fault)).run();
+
+    harvested.expect_all();
+    assert_eq!(damaged(&harvested), [""; 0]);
+}
+
+/// Records that did not come in their last state.
+fn not_current(harvested: &Harvested, script: &Script, moved: usize) -> Vec<usize> {
+    let came = |number: &usize| {
+        let identifier = Script::identifier(*number);
+        let mut records = harvested.records.iter();
+        records.any(|record| {
+            let header = &record.header;
+            let is_current = header.datestamp.starts_with("2021") == (*number < moved);
+            header.identifier == identifier && is_current
+        })
+    };
+    (0..script.records).filter(|number| !came(number)).collect()
+}
+
+#[test]
+fn a_list_whose_records_change_and_move_to_its_end_is_read_again() {
+    // The size stays the same, and records come twice.
+    for method in [Method::ListRecords, Method::ListIdentifiers] {
+        for days in [false, true] {
+            for page in [1, 2, 4] {
+                let mut script = Script::new(50, 10).with(Fault::Move { page, records: 5 });
+                if days {
+                    script = script.by_days(4);
+                }
+                let mut setup = Setup::new(script.clone());
+                setup.plan.method = method;
+                let harvested = setup.run();
+
+                let name = format!("{method:?} {days} {page} {:?}", harvested.requests);
+                assert_eq!(harvested.error, None, "{name}");
+                assert!(harvested.left_out.is_empty(), "{name}");
+                assert_eq!(not_current(&harvested, &script, 5), [0; 0], "{name}");
+                harvested.expect_quirk(Quirk::RecordsMoved);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_harvest_that_is_killed_notices_records_that_moved_before() {
+    for killed_after in [1, 2, 3] {
+        let script = Script::new(50, 10).with(Fault::Move {
+            page: 2,
+            records: 5,
+        });
+        let mut setup = Setup::new(script.clone());
+        setup.killed_after = Some(killed_after);
+        let harvested = setup.run();
+
+        assert_eq!(
+            not_current(&harvested, &script, 5),
+            [0; 0],
+            "{killed_after}"
+        );
+    }
+}
+
+#[test]
+fn records_that_move_at_each_reading_make_a_harvest_incomplete() {
+    let script = Script::new(80, 10).with(Fault::MoveEachTime {
+        page: 3,
+        records: 5,
+    });
+    let harvested = Setup::new(script).run();
+
+    assert_eq!(harvested.error, None);
+    assert_eq!(harvested.left_out.len(), 1, "{:?}", harvested.left_out);
+    let reason = &harvested.left_out[0].reason;
+    assert!(reason.contains("passed over"), "{reason}");
+    // The sizes were right.
+    assert_eq!(harvested.outcome.quirks.count(Quirk::SizesUnreliable), 0);
 }

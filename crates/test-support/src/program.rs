@@ -223,8 +223,13 @@ impl Server {
     }
 
     /// Stops it in good order; it must exit with 0.
-    pub fn stop(mut self) -> String {
-        self.signal(Signal::TERM);
+    pub fn stop(self) -> String {
+        self.stop_by(Signal::TERM)
+    }
+
+    /// Stops it by a signal; it must exit with 0.
+    pub fn stop_by(mut self, signal: Signal) -> String {
+        self.signal(signal);
         let status = self.child.wait().unwrap();
         assert!(status.success(), "{status}\n{}", self.log());
         self.log()

@@ -5,6 +5,7 @@ use harvester::{Quirk, Quirks};
 
 use super::checkpoint::Checkpoint;
 use super::order::Parameters;
+use super::via::Via;
 use super::{HarvestJob, HarvestOrder};
 use crate::Holdings;
 
@@ -61,7 +62,10 @@ pub(super) fn begin(
         ..NewRun::new(repository.id, prefix)
     };
     let warc = match interrupted {
-        Some((entry, checkpoint)) if has_same_parameters(&entry, parameters) => {
+        // A static repository is one file, which may be another by now: what came of it before does not count as present.
+        Some((entry, checkpoint))
+            if order.via != Via::Static && has_same_parameters(&entry, parameters) =>
+        {
             run.resume = Some(entry.id);
             let run = holdings.wait(catalog.begin(&run))?;
             notify(&format!(

@@ -31,8 +31,9 @@ impl Check<'_> {
         }
         self.headers(&answer);
         self.metadata(&answer);
-        self.facts.records = answer.records;
+        self.facts.records.clone_from(&answer.records);
         self.one_record(&prefix);
+        self.further_records(answer);
     }
 
     pub(super) fn headers(&mut self, answer: &Answer) {
@@ -87,7 +88,7 @@ impl Check<'_> {
         is_future.then(|| format!("the datestamp `{datestamp}` of `{identifier}` is in the future"))
     }
 
-    fn metadata(&mut self, answer: &Answer) {
+    pub(super) fn metadata(&mut self, answer: &Answer) {
         let wrong = answer
             .records
             .iter()

@@ -52,6 +52,24 @@ impl Check<'_> {
                 return;
             };
             page = next;
+            self.headers(&page);
+        }
+    }
+
+    /// Looks at the further pages of a list of records, whose tokens were checked by the list of headers.
+    pub(super) fn further_records(&mut self, mut page: Answer) {
+        for _ in 1..self.limits.pages {
+            let token = page.token.as_ref().map(|token| token.text.clone());
+            let Some(token) = token.filter(|token| !token.is_empty()) else {
+                return;
+            };
+            let resume = [("verb", "ListRecords"), ("resumptionToken", token.as_str())];
+            match self.ask(&resume) {
+                Some(next) if !next.records.is_empty() => page = next,
+                _ => return,
+            }
+            self.headers(&page);
+            self.metadata(&page);
         }
     }
 

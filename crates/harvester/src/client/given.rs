@@ -64,7 +64,7 @@ fn put_down(found: &PageItem, names: &mut String) -> bool {
             names.push_str(left_out.identifier.as_deref().unwrap_or_default());
             return left_out.identifier.is_some();
         }
-        PageItem::MetadataFormat(_) => return false,
+        PageItem::MetadataFormat(_) | PageItem::Void => return false,
     };
     names.push_str(&header.identifier);
     names.push(SEPARATOR);

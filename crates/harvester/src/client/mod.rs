@@ -303,7 +303,9 @@ impl Client {
                 Failed::Inside(host) => self.fenced(request, first == &url, &url, &host),
                 failed => failed,
             })?;
-            let Some(target) = redirect_target(&url, &response) else {
+            let (status, headers) = (response.status().as_u16(), response.headers());
+            let target = redirect_target(&url, status, headers).filter(|_| request.follows());
+            let Some(target) = target else {
                 return self.judge(response, permit, &url, request.is_for_a_verb());
             };
             let target = target.map_err(|reason| refused(&reason))?;
@@ -348,7 +350,7 @@ impl Client {
         shared.requests.fetch_add(1, Ordering::Relaxed);
         // Between two programs of one machine compression costs more time than it saves.
         let near = shared.options.proxy.is_none() && is_this_machine(url);
-        let request = match verb && !near {
+        let request = match asked.may_compress() && !near {
             true => request,
             false => request.header(ACCEPT_ENCODING, "identity"),
         };
@@ -446,11 +448,11 @@ fn refused(target: &str) -> Failed {
 }
 
 /// Where a response leads, if it leads anywhere.
-fn redirect_target(url: &Url, response: &Response) -> Option<Result<Url, String>> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+fn redirect_target(url: &Url, status: u16, headers: &HeaderMap) -> Option<Result<Url, String>> {
+    if !matches!(status, 301 | 302 | 303 | 307 | 308) {
         return None;
     }
-    let location = response.headers().get(LOCATION)?;
+    let location = headers.get(LOCATION)?;
     let location = String::from_utf8_lossy(location.as_bytes());
     Some(url.join(&location).map_err(|_| format!("`{location}`")))
 }

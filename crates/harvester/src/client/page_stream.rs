@@ -1,4 +1,9 @@
 //! One page, asked for again where it breaks off: what was given already is not given twice.
+//!
+//! A page that comes compressed has a checksum at its end. Its records wait for that, as long as they are few megabytes; those of
+//! a longer page are given before, and are void if the checksum does not fit.
+
+use std::collections::VecDeque;
 
 use oai::{Datestamp, ErrorCode};
 
@@ -24,6 +29,20 @@ pub(crate) struct PageStream {
     patient: bool,
     /// The request that a static repository is read for.
     asked: Option<StaticRequest>,
+    /// The things that wait for the checksum of the page.
+    held: Held,
+    /// The things that may be given, and then the end of the reading.
+    ready: VecDeque<PageItem>,
+    end: Option<Result<(), Error>>,
+}
+
+/// The things on a page that is not verified yet.
+#[derive(Default)]
+struct Held {
+    things: VecDeque<PageItem>,
+    bytes: usize,
+    /// Whether some were given already, because they are too many.
+    is_given: bool,
 }
 
 /// A request that a file answers.
@@ -54,6 +73,9 @@ impl PageStream {
             bytes: 0,
             patient: true,
             asked: None,
+            held: Held::default(),
+            ready: VecDeque::new(),
+            end: None,
         }
     }
 
@@ -92,39 +114,86 @@ impl PageStream {
     /// The next thing on the page.
     pub(crate) fn next(&mut self) -> Result<Option<PageItem>, Error> {
         loop {
+            while let Some(thing) = self.ready.pop_front() {
+                if self.is_new(&thing) {
+                    return Ok(Some(thing));
+                }
+            }
+            match self.end.take() {
+                Some(Ok(())) => {
+                    self.check_status()?;
+                    return Ok(None);
+                }
+                Some(Err(error)) => self.retry(error)?,
+                None => {}
+            }
             let mut reading = match self.reading.take() {
                 Some(reading) => reading,
                 None => self.ask()?,
             };
             let found = reading.reader.next();
-            self.reading = Some(reading);
-            let found = match (found, &mut self.asked) {
-                (Ok(Some(thing)), Some(asked)) => match asked.take(thing) {
-                    Some(thing) => Ok(Some(thing)),
-                    None => continue,
-                },
-                (found, _) => found,
-            };
-            match &found {
+            match found {
                 Ok(Some(thing)) => {
-                    // Repeated records matter only if the page is read once more.
-                    if self.attempts == 1 {
-                        self.given.note(thing);
-                    } else if !self.given.insert(thing) {
-                        continue;
+                    let thing = match &mut self.asked {
+                        Some(asked) => asked.take(thing),
+                        None => Some(thing),
+                    };
+                    match thing {
+                        Some(thing) if reading.reader.is_compressed() => self.hold(thing),
+                        thing => self.ready.extend(thing),
                     }
-                    return found;
                 }
-                Ok(None) => {
-                    self.check_status()?;
-                    return Ok(None);
-                }
-                Err(_) => {}
+                Ok(None) => self.release(Ok(())),
+                Err(error) => match reading.reader.verify() {
+                    // The page is as the server has it.
+                    Ok(()) => self.release(Err(error)),
+                    Err(damage) => self.discard(damage),
+                },
             }
-            if let Err(error) = found {
-                self.retry(error)?;
-            }
+            self.reading = Some(reading);
         }
+    }
+
+    /// Whether something was not given before. Repeated records matter only if the page is read once more.
+    fn is_new(&mut self, thing: &PageItem) -> bool {
+        if self.attempts == 1 {
+            self.given.note(thing);
+            return true;
+        }
+        self.given.insert(thing)
+    }
+
+    /// Holds something back until the page is verified, or gives what is held if that is too much.
+    fn hold(&mut self, thing: PageItem) {
+        self.held.bytes += weight(&thing);
+        self.held.things.push_back(thing);
+        if self.held.bytes > MOST_HELD || self.held.is_given {
+            self.held.is_given = true;
+            // Losses cannot be taken back.
+            let (losses, things) = std::mem::take(&mut self.held.things)
+                .into_iter()
+                .partition(|thing| matches!(thing, PageItem::LeftOut(_)));
+            self.held.things = losses;
+            let things: VecDeque<_> = things;
+            self.ready.extend(things);
+        }
+    }
+
+    /// Gives what is held, and then the end of the reading.
+    fn release(&mut self, end: Result<(), Error>) {
+        self.ready
+            .append(&mut std::mem::take(&mut self.held).things);
+        self.end = Some(end);
+    }
+
+    /// Drops what was read of a page that came damaged.
+    fn discard(&mut self, damage: Error) {
+        if std::mem::take(&mut self.held).is_given {
+            self.given = Given::default();
+            self.ready.push_back(PageItem::Void);
+        }
+        self.request = self.request.clone().uncompressed();
+        self.end = Some(Err(damage));
     }
 
     /// Takes a header back that was given: its memory serves the next one.
@@ -243,6 +312,15 @@ impl PageStream {
     }
 }
 
+/// About how much memory something takes.
+fn weight(thing: &PageItem) -> usize {
+    match thing {
+        PageItem::Record(record) => record.xml.len() + record.values.len() * VALUE + ITEM,
+        PageItem::LeftOut(left_out) => left_out.reason.len() + ITEM,
+        _ => ITEM,
+    }
+}
+
 impl StaticRequest {
     /// The thing as the verb would give it. `None` if it was not asked for.
     fn take(&mut self, thing: PageItem) -> Option<PageItem> {
@@ -293,3 +371,9 @@ impl StaticRequest {
         report.errors.push((code.to_string(), message.to_owned()));
     }
 }
+
+/// How much of a page waits for its checksum, in bytes.
+const MOST_HELD: usize = 4 << 20;
+/// The weight of a value with a file of its own, and of anything.
+const VALUE: usize = 64 << 10;
+const ITEM: usize = 256;

@@ -81,6 +81,10 @@ pub(crate) struct Request {
     verbatim: Option<Sending>,
     /// Whether the server need not send what is known already.
     conditions: Validators,
+    /// Whether the answer may come compressed.
+    may_compress: bool,
+    /// Whether redirects are followed.
+    follows: bool,
 }
 
 /// The marks of one state of a resource. A server that is given them sends the resource only if its state is another.
@@ -130,6 +134,8 @@ impl Request {
             post: Some((base.clone(), form)),
             verbatim: None,
             conditions: Validators::default(),
+            may_compress: true,
+            follows: true,
         }
     }
 
@@ -144,6 +150,19 @@ impl Request {
             verbatim: Some(sending),
             ..self
         }
+    }
+
+    /// The same, answered without compression if the server can.
+    pub(super) fn uncompressed(self) -> Self {
+        Self {
+            may_compress: false,
+            ..self
+        }
+    }
+
+    /// Whether the answer may come compressed.
+    pub(super) fn may_compress(&self) -> bool {
+        self.may_compress && self.is_for_a_verb()
     }
 
     /// Whether a further attempt may be made after `attempts` that failed.
@@ -163,7 +182,22 @@ impl Request {
             post: None,
             verbatim: None,
             conditions: Validators::default(),
+            may_compress: true,
+            follows: true,
         }
+    }
+
+    /// The same; a redirect is the answer.
+    pub(super) fn without_redirects(self) -> Self {
+        Self {
+            follows: false,
+            ..self
+        }
+    }
+
+    /// Whether redirects are followed.
+    pub(super) fn follows(&self) -> bool {
+        self.follows
     }
 
     /// The same request, for a resource that is sent only if it has changed.
@@ -176,7 +210,7 @@ impl Request {
         &self.conditions
     }
 
-    /// Whether it asks a repository, and not for a resource. Then its answer may come compressed.
+    /// Whether it asks a repository, and not for a resource.
     pub(super) fn is_for_a_verb(&self) -> bool {
         self.post.is_some() && self.verbatim.is_none()
     }

@@ -294,6 +294,10 @@ impl Repository {
         let mut page = self.page(arguments);
         let mut all = Vec::new();
         while let Some(found) = page.next()? {
+            if matches!(found, PageItem::Void) {
+                all.clear();
+                continue;
+            }
             if all.len() == MOST_FOUND {
                 break;
             }

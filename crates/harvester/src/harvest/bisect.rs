@@ -115,6 +115,7 @@ impl Harvest {
             window.restarts += 1;
             window.part = true;
             self.forget_list();
+            self.listed.forget();
             let is_new = self.open_patch(&window, size, &error.to_string(), !is_loop);
             let rest_is_apart = is_new && progress && likely.is_some();
             self.spend();
@@ -242,6 +243,7 @@ impl Harvest {
     pub(super) fn lose_check(&mut self, window: Window, error: &Error) -> Result<(), Error> {
         self.expect_alive(error)?;
         self.forget_list();
+        self.listed.forget();
         self.fail_check(&window, &error.to_string());
         Ok(())
     }

@@ -43,7 +43,8 @@ impl Harvest {
             return self.narrow(error, bytes);
         }
         let met = window.tally.before.map_or(0, |(met, _)| met);
-        let (size, came) = (window.tally.size, self.met().saturating_sub(met));
+        let came = self.met().saturating_sub(met);
+        let (size, came) = (window.tally.size, came.saturating_sub(window.tally.moved));
         let nothing_new = window.tally.fresh == 0;
         // Pages from before an interruption may come again.
         let is_complete = self.resumed_at <= met && size.is_some_and(|size| came >= size);

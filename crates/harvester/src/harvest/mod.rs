@@ -2,6 +2,7 @@
 
 mod bisect;
 mod circle;
+mod listed;
 mod loops;
 mod page;
 mod patch;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use oai::Datestamp;
 
+use super::listed::Listed;
 use super::run::{Harvest, Reading};
 use super::single::Singles;
 use super::tally::Pass;
@@ -35,11 +36,13 @@ impl Harvest {
         match found {
             PageItem::Record(record) => {
                 let key = self.recent.key(&record.header);
+                self.note_listed(&record.header, key);
                 self.meet(&record.header, key);
                 self.give(*record, key);
             }
             PageItem::Header(header) => {
                 let key = self.recent.key(&header);
+                self.note_listed(&header, key);
                 self.meet(&header, key);
                 self.page.headers.push_back(header);
             }
@@ -47,8 +50,25 @@ impl Harvest {
                 self.page.on_page += 1;
                 self.leave_out(left_out);
             }
+            PageItem::Void => self.begin_page_again(),
             PageItem::Set(_) | PageItem::MetadataFormat(_) => {}
         }
+    }
+
+    /// Takes back what the current page brought: it came damaged. Its records are given again, and take the place of those that
+    /// were given.
+    fn begin_page_again(&mut self) {
+        self.state = self.kept.clone();
+        self.begin_counting();
+        self.recent.forget();
+        self.listed = Listed::partial();
+        self.resumed_at = self.met();
+        let newest_before = self.state.windows.last().and_then(|window| window.newest);
+        self.page = Progress {
+            quirks: std::mem::take(&mut self.page.quirks),
+            newest_before,
+            ..Progress::default()
+        };
     }
 
     /// Gives a record, unless it was given a short while ago.
@@ -205,6 +225,9 @@ impl Harvest {
             return Ok(());
         };
         window.count(on_page, token.complete_list_size, newest_before);
+        if window.tally.size.is_none() {
+            self.listed.rest();
+        }
         if let (Some(newest), Some(oldest)) = (window.newest, self.page.oldest) {
             window.page_length = newest - oldest;
         }
@@ -232,12 +255,14 @@ impl Harvest {
     pub(super) fn end_list(&mut self, bytes: u64, announced: Option<u64>) {
         let size = self.size_of_all(announced);
         let ended_early = self.state.windows.last().is_some_and(|window| {
-            window.pass == Pass::First && !self.state.sizes_unreliable && self.is_short(window)
+            window.pass == Pass::First && !self.state.sizes_unreliable && self.ended_early(window)
         });
         let reason = if ended_early && self.begin_behind_what_came() {
             Some("the list ended before it was complete")
         } else if self.read_again() {
-            Some("the list shrank, or ended before it was complete")
+            Some(
+                "records may have been passed over, because the list changed or ended before it was complete",
+            )
         } else {
             None
         };
@@ -259,6 +284,7 @@ impl Harvest {
             self.give_up(&window, reason.unwrap_or_default());
         }
         self.forget_list();
+        self.listed.forget();
         self.confirm_cuts();
         self.close_patch();
     }

@@ -35,6 +35,12 @@ impl Recent {
         self.young.insert(key)
     }
 
+    /// Forgets all records.
+    pub(super) fn forget(&mut self) {
+        self.young.clear();
+        self.old.clear();
+    }
+
     /// The key of a record that cannot be had.
     pub(super) fn of_loss(&self, identifier: &str) -> u64 {
         self.keys.hash_one((identifier, "left out"))

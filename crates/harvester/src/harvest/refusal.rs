@@ -198,9 +198,13 @@ impl Harvest {
             self.lose_check(window, &Misbehaviour::TokensExpire.into())?;
             self.close_patch();
         } else if progress || window.restarts == 1 {
+            if !progress {
+                self.listed.forget();
+            }
             self.state.windows.push(window);
         } else {
             // Smaller lists are done before their tokens expire.
+            self.listed.forget();
             self.learn_until();
             self.open_patch(&window, size, "the resumptionToken expired", false);
             match self.cut(&window, None) {

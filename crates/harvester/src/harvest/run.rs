@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use oai::{Datestamp, Granularity};
 
+use super::listed::Listed;
 use super::loops::{Seen, Way};
 use super::page::Progress;
 use super::recent::Recent;
@@ -27,6 +28,7 @@ pub struct Harvest {
     pub(super) ready: VecDeque<Step>,
     pub(super) recent: Recent,
     pub(super) seen: Seen,
+    pub(super) listed: Listed,
     pub(super) page: Progress,
     outcome: Outcome,
     /// The state of the last page, and whether something was given since.
@@ -86,7 +88,13 @@ impl Harvest {
                 }
             }
         };
+        let is_begun = |window: &Window| window.token.is_some() || window.given > 0;
+        let listed = match state.windows.last().is_some_and(is_begun) {
+            true => Listed::partial(),
+            false => Listed::default(),
+        };
         Ok(Self {
+            listed,
             repository: repository.clone(),
             ended: state.windows.is_empty(),
             resumed_at: state.given + state.lost,
@@ -182,12 +190,11 @@ impl Harvest {
 
     /// Asks for the next page of the current window.
     fn ask(&mut self) {
-        let before = (self.met(), self.state.holes);
-        let Some(window) = self.state.windows.last_mut() else {
+        self.begin_counting();
+        let Some(window) = self.state.windows.last() else {
             self.ended = true;
             return;
         };
-        window.tally.before.get_or_insert(before);
         let part = window.part;
         let newest_before = window.newest;
         let quirks = std::mem::take(&mut self.page.quirks);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::run::Harvest;
 use super::window::Window;
 use crate::Quirk;
-use crate::record::LeftOut;
+use crate::record::{Header, LeftOut};
 
 /// Which reading of a list this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -37,7 +37,13 @@ pub(super) struct Tally {
     first_before: Option<(u64, u64)>,
     /// How many records came that had not come before.
     pub(super) fresh: u64,
-    /// How many of them are older than the harvest, so that an earlier reading passed them over.
+    /// How many records changed and came once more, so that as many others may have been passed over.
+    #[serde(default)]
+    pub(super) moved: u64,
+    /// How many came once more as they were, since the list began or was begun anew.
+    #[serde(default)]
+    doubled: u64,
+    /// How many fresh ones are older than the harvest, so that an earlier reading passed them over.
     passed_over: u64,
 }
 
@@ -60,6 +66,12 @@ impl Tally {
         }
     }
 
+    /// The list goes on by date.
+    pub(super) fn begin_behind(&mut self) {
+        self.fresh = 0;
+        self.doubled = 0;
+    }
+
     /// Forgets the sizes: the list begins anew.
     pub(super) fn forget_sizes(&mut self) {
         *self = Self {
@@ -76,6 +88,36 @@ impl Harvest {
         self.state.given + self.state.lost
     }
 
+    /// Notes what was met before the current list, where it begins.
+    pub(super) fn begin_counting(&mut self) {
+        let before = (self.met(), self.state.holes);
+        if let Some(window) = self.state.windows.last_mut() {
+            window.tally.before.get_or_insert(before);
+        }
+    }
+
+    /// Notes the identifier of a record in a list, and whether it was there before.
+    pub(super) fn note_listed(&mut self, header: &Header, key: u64) {
+        let granularity = self.state.granularity();
+        let began = self.state.began;
+        let is_late = began.is_some_and(|began| {
+            let began = super::window::start_of(began, granularity);
+            header
+                .moment()
+                .is_some_and(|moment| moment.seconds() >= began)
+        });
+        if !self.listed.insert(&header.identifier, is_late) {
+            return;
+        }
+        let has_moved = is_late && !self.recent.contains(key);
+        if let Some(window) = self.state.windows.last_mut() {
+            match has_moved {
+                true => window.tally.moved += 1,
+                false => window.tally.doubled += 1,
+            }
+        }
+    }
+
     /// Counts a record that had not come before. `moment` is its datestamp.
     pub(super) fn count_fresh(&mut self, moment: Option<i64>) {
         let began = self.state.began;
@@ -86,26 +128,41 @@ impl Harvest {
         }
     }
 
-    /// How many records of a list came.
+    /// How many records of a list came, each counted once.
     pub(super) fn counted(&self, window: &Window) -> u64 {
-        match window.tally.before {
+        let Tally {
+            before,
+            moved,
+            doubled,
+            ..
+        } = window.tally;
+        let on_pages = window.given.saturating_sub(moved + doubled);
+        match before {
             // The pages before a restart are counted by what they gave.
             Some((met, _)) if window.restarts > 0 => {
-                window.given.max(self.met().saturating_sub(met))
+                on_pages.max(self.met().saturating_sub(met + moved))
             }
-            _ => window.given,
+            _ => on_pages,
         }
     }
 
     /// Whether fewer records of a list came than it announced as it began.
-    pub(super) fn is_short(&self, window: &Window) -> bool {
-        // A span that was given up is told, and nobody knows how many records it has.
-        let has_holes = window
-            .tally
-            .before
-            .is_some_and(|(_, holes)| holes != self.state.holes);
-        let size = window.tally.size.filter(|_| !has_holes);
-        size.is_some_and(|size| self.counted(window) < size)
+    fn is_short(&self, window: &Window) -> bool {
+        (self.size_without_holes(window)).is_some_and(|size| self.counted(window) < size)
+    }
+
+    /// Whether so few came that records that moved do not explain it.
+    pub(super) fn ended_early(&self, window: &Window) -> bool {
+        let came = self.counted(window) + window.tally.moved;
+        (self.size_without_holes(window)).is_some_and(|size| came < size)
+    }
+
+    /// How many records a list announced as it began, unless a part of it was given up: that is told, and nobody knows how many
+    /// records it has.
+    fn size_without_holes(&self, window: &Window) -> Option<u64> {
+        let holes = window.tally.before.map(|(_, holes)| holes);
+        let has_holes = holes.is_some_and(|holes| holes != self.state.holes);
+        window.tally.size.filter(|_| !has_holes)
     }
 
     /// Whether records of a list may have been passed over.
@@ -123,7 +180,15 @@ impl Harvest {
         if !self.is_doubtful(&window) {
             return false;
         }
+        // What moved is no fault of the sizes.
+        let has_moved = self.is_short(&window) && !self.ended_early(&window);
         match window.pass {
+            Pass::First if has_moved => {}
+            Pass::Again if has_moved => {
+                self.page.quirks.add(Quirk::RecordsMoved);
+                self.tell_passed_over(&window);
+                return false;
+            }
             Pass::First if self.state.sizes_unreliable => {
                 self.page.quirks.add(Quirk::SizesUnreliable);
                 return false;
@@ -137,12 +202,15 @@ impl Harvest {
             }
             Pass::Check => return false,
         }
-        self.page.quirks.add(Quirk::ListShrank);
+        self.page.quirks.add(match has_moved {
+            true => Quirk::RecordsMoved,
+            false => Quirk::ListShrank,
+        });
         let ordered = self.state.ordered() && window.in_order && window.restarts == 0;
         let sound = window
             .tally
             .sound_until
-            .filter(|_| ordered && window.tally.shrank);
+            .filter(|_| ordered && window.tally.shrank && window.tally.moved == 0);
         let granularity = self.state.granularity();
         let mut again = Window::new(
             sound.map_or(window.tally.begin, |sound| {
@@ -158,6 +226,7 @@ impl Harvest {
         self.state.windows.pop();
         self.state.windows.push(again);
         self.forget_list();
+        self.listed.forget();
         true
     }
 
@@ -173,8 +242,8 @@ impl Harvest {
             identifier: None,
             dates: Some(dates),
             reason: format!(
-                "the list shrank both times it was read, and {passed_over} records came only the second time; \
-                 others may have been passed over"
+                "records vanished from the list or moved in it both times it was read, and {passed_over} came only the second \
+                 time; others may have been passed over"
             ),
         });
     }

@@ -104,7 +104,7 @@ impl Window {
         match progress {
             true => {
                 self.from = reached;
-                self.tally.fresh = 0;
+                self.tally.begin_behind();
             }
             false => self.tally.forget_sizes(),
         }

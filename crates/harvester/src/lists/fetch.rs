@@ -13,10 +13,16 @@ use super::{Entry, Lists};
 use crate::client::Revisited;
 use crate::record::{Header, Record, moment};
 use crate::unpack::{self, Checked, Digest, Spool, SpooledBody};
-use crate::{Download, Error, Repository, Validators};
+use crate::{Download, Error, Misbehaviour, Repository, Validators};
+
+/// The rules for where redirects lead.
+pub trait Admission {
+    /// Whether a URL may be asked for. May wait until it may.
+    fn admits(&self, url: &str) -> Result<bool, Error>;
+}
 
 /// Gets resources.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Fetch<'a> {
     /// The lists that name it.
     pub lists: &'a Lists,
@@ -24,6 +30,8 @@ pub struct Fetch<'a> {
     pub repository: &'a Repository,
     /// Where the bytes wait.
     pub spool: &'a dyn Spool,
+    /// Asked about each redirect.
+    pub admission: &'a dyn Admission,
 }
 
 /// The state of a resource when it was last got, as its record tells.
@@ -52,6 +60,8 @@ pub enum Fetched {
     Unusable(String),
     /// It is redirected to another host, which does not belong to the site.
     Elsewhere(String),
+    /// It is redirected to a URL that must not be asked for.
+    Forbidden(String),
 }
 
 impl StoredState {
@@ -98,14 +108,10 @@ impl Fetch<'_> {
             .unwrap_or_default();
         let mut attempt = 1;
         loop {
-            let download = match self.repository.revisit(&entry.url, &validators)? {
-                Revisited::Unchanged => return Ok(Fetched::Unchanged),
-                Revisited::Gone(status) => return Ok(Fetched::Gone(status)),
-                Revisited::Changed(download) => *download,
+            let download = match self.ask(&entry.url, &validators)? {
+                Ok(download) => download,
+                Err(fetched) => return Ok(fetched),
             };
-            if let Some(host) = self.lists.foreign_host(&download.url) {
-                return Ok(Fetched::Elsewhere(host));
-            }
             let reason = match self.take(entry, download, known)? {
                 Ok(fetched) => return Ok(fetched),
                 Err(reason) => reason,
@@ -119,6 +125,27 @@ impl Fetch<'_> {
             self.repository.client().check_stop()?;
             attempt += 1;
         }
+    }
+
+    /// Asks for a resource and follows redirects; the inner error is an answer without a body.
+    fn ask(&self, url: &str, validators: &Validators) -> Result<Result<Download, Fetched>, Error> {
+        let mut url = url.to_owned();
+        for _ in 0..=self.repository.client().options().redirects {
+            let to = match self.repository.revisit_step(&url, validators)? {
+                Revisited::Unchanged => return Ok(Err(Fetched::Unchanged)),
+                Revisited::Gone(status) => return Ok(Err(Fetched::Gone(status))),
+                Revisited::Changed(download) => return Ok(Ok(*download)),
+                Revisited::Redirected(to) => to,
+            };
+            if let Some(host) = self.lists.foreign_host(&to) {
+                return Ok(Err(Fetched::Elsewhere(host)));
+            }
+            if !self.admission.admits(&to)? {
+                return Ok(Err(Fetched::Forbidden(to)));
+            }
+            url = to;
+        }
+        Err(Error::from(Misbehaviour::Redirect("itself again and again".to_owned())).at(&url))
     }
 
     /// Takes an answer; the inner error is a reason to ask again.

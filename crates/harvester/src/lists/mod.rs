@@ -11,7 +11,7 @@ mod resource_sync;
 mod walk;
 
 pub use self::document::{Entry, List, Metadata};
-pub use self::fetch::{Fetch, Fetched, StoredState};
+pub use self::fetch::{Admission, Fetch, Fetched, StoredState};
 pub use self::page::{PageLinks, page_links};
 pub use self::resource_sync::{Changes, ResourceSync};
 pub use self::walk::{Fault, Lists, Walk};

@@ -8,7 +8,7 @@ use reqwest::Url;
 use super::{Entry, List, ListError};
 use crate::client::Revisited;
 use crate::read::plain_bytes;
-use crate::{ErrorKind, Incompatibility, Repository, Validators};
+use crate::{ErrorKind, Incompatibility, Misbehaviour, Repository, Validators};
 
 /// The lists of one site.
 #[derive(Debug, Clone)]
@@ -98,6 +98,9 @@ impl Lists {
         let download = match answer {
             Ok(Revisited::Changed(download)) => download,
             Ok(Revisited::Gone(status)) => return Err(ListError::Missing(status)),
+            Ok(Revisited::Redirected(to)) => {
+                return Err(ListError::Unreached(Misbehaviour::Redirect(to).into()));
+            }
             Ok(Revisited::Unchanged) => return Err(ListError::Missing(304)),
             Err(error) => {
                 return Err(match error.kind() {

@@ -20,7 +20,7 @@ mod sniff;
 mod text;
 mod values;
 
-pub(crate) use decompress::plain_bytes;
+pub(crate) use decompress::{decoded, plain_bytes};
 pub(crate) use page::{PageItem, PageReader, Report, StaticPart};
 pub use rules::{Leniency, ReadRules};
 pub(crate) use sniff::is_answer;

@@ -1,12 +1,13 @@
 //! One answer, read from its beginning to its end: records come out as they are met, what is said
 //! around them is in the report afterwards.
 
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::decompress::Trailing;
 use super::draft::Draft;
 use super::entities::Entities;
 use super::names::Names;
@@ -33,9 +34,14 @@ pub(crate) struct PageReader {
     /// Bytes that the parser has not seen, because records were taken at one go.
     pub(super) skipped: u64,
     in_verb: bool,
+    /// Whether the answer came compressed, and has to be read to its end before it can be trusted.
+    is_compressed: bool,
+    trailing: Trailing,
     /// A record whose start tag was passed over.
     pub(super) begun: Option<Begun>,
     ended: bool,
+    /// Whether the end of the body was looked at.
+    closed: bool,
     pub(super) last: Option<String>,
     /// Where long values go, if they are to be taken out of records.
     pub(super) spool: Option<Arc<dyn Spool>>,
@@ -65,6 +71,8 @@ pub(crate) enum PageItem {
     Set(Set),
     MetadataFormat(MetadataFormat),
     LeftOut(LeftOut),
+    /// Everything that was given of the page is void: its checksum does not fit. It is given once more.
+    Void,
 }
 
 /// The parts of an answer beside its records.
@@ -116,10 +124,10 @@ impl PageReader {
         rules: ReadRules,
         buffer: Buffer,
     ) -> Result<Self, Error> {
-        let (plain, quirk) = super::decompress::decompress(body, compressed)
+        let plain = super::decompress::decompress(body, compressed)
             .map_err(|error| Error::transport(format!("the answer broke off: {error}")))?;
         let limits = (rules.page_limit, rules.record_limit as u64);
-        let mut text = Text::new(plain, charset, limits, buffer);
+        let mut text = Text::new(plain.bytes, charset, limits, buffer);
         if rules.leniency == Leniency::Repair {
             text.pass_over_leading_text();
         }
@@ -129,7 +137,7 @@ impl PageReader {
         config.allow_unmatched_ends = true;
         config.allow_dangling_amp = true;
         let mut report = Report::default();
-        if let Some(quirk) = quirk {
+        if let Some(quirk) = plain.quirk {
             report.quirks.add(quirk);
         }
         Ok(Self {
@@ -142,8 +150,11 @@ impl PageReader {
             report,
             skipped: 0,
             in_verb: false,
+            is_compressed: plain.is_compressed,
+            trailing: plain.trailing,
             begun: None,
             ended: false,
+            closed: false,
             last: None,
             spool: None,
             entities: Entities::default(),
@@ -163,17 +174,14 @@ impl PageReader {
         let mut buffer = std::mem::take(&mut self.buffer);
         let found = loop {
             if self.ended {
-                break Ok(None);
+                break self.close().map(|()| None);
             }
             match self.step(&mut buffer) {
                 Ok(Step::On) => {}
                 Ok(Step::PageItem(found)) => break Ok(Some(found)),
-                Ok(Step::End) => {
-                    self.end();
-                    break Ok(None);
-                }
+                Ok(Step::End) => self.ended = true,
                 Err(error) => {
-                    self.ended = true;
+                    (self.ended, self.closed) = (true, true);
                     break Err(error);
                 }
             }
@@ -196,8 +204,29 @@ impl PageReader {
         self.draft.reuse(header);
     }
 
-    fn end(&mut self) {
-        self.ended = true;
+    /// Whether the answer came compressed. Then what was given is not to be trusted before the end.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.is_compressed
+    }
+
+    /// Reads a compressed answer to its end, and verifies its checksum.
+    pub(crate) fn verify(&mut self) -> Result<(), Error> {
+        if !self.is_compressed {
+            return Ok(());
+        }
+        let verified = self.xml.get_mut().pass_over_rest();
+        verified.map_err(|error| self.unreadable(&error))?;
+        if self.trailing.is_there() {
+            self.report.quirks.add(Quirk::TrailingContent);
+        }
+        Ok(())
+    }
+
+    /// Looks at what follows the answer.
+    fn close(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.closed, true) {
+            return Ok(());
+        }
         let position = self.position();
         let text = self.xml.get_mut();
         if text.has_fault_before(position) {
@@ -206,6 +235,7 @@ impl PageReader {
         if text.drain() {
             self.report.quirks.add(Quirk::TrailingContent);
         }
+        self.verify()
     }
 
     fn step(&mut self, buffer: &mut Vec<u8>) -> Result<Step, Error> {
@@ -472,9 +502,7 @@ impl PageReader {
     /// Notes that elements were closed by the end tag of one around them.
     pub(super) fn left_by_force(&mut self) {
         self.in_verb &= self.open.len() >= 2;
-        if self.open.is_empty() {
-            self.end();
-        }
+        self.ended |= self.open.is_empty();
     }
 
     fn declare(&mut self, tag: &BytesStart<'_>, depth: usize) {
@@ -537,6 +565,9 @@ impl PageReader {
                 after: self.last.clone(),
             }
             .into(),
+            None if is_damage(error.kind()) => {
+                Error::transport(format!("the compressed answer is damaged: {error}"))
+            }
             None => Error::transport(format!("the answer broke off: {error}")),
         }
     }
@@ -576,6 +607,11 @@ enum Part {
     MetadataFormat,
     Token(Token),
     Other,
+}
+
+/// Whether an error tells of compressed bytes that are not what was sent.
+fn is_damage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::InvalidData | ErrorKind::InvalidInput)
 }
 
 pub(super) fn mismatch(name: &str) -> String {

@@ -7,9 +7,10 @@ use super::decompress::decompress;
 /// Whether a body that begins with these bytes holds what was asked for, or an error of the protocol.
 pub(crate) fn is_answer(beginning: &[u8]) -> bool {
     let body = Box::new(Cursor::new(beginning.to_vec()));
-    let Ok((mut plain, _)) = decompress(body, false) else {
+    let Ok(plain) = decompress(body, false) else {
         return false;
     };
+    let mut plain = plain.bytes;
     let mut text = vec![0; LENGTH];
     let mut length = 0;
     // Compressed bytes break off at the end of the beginning.

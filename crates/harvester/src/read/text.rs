@@ -179,6 +179,22 @@ impl Text {
         content
     }
 
+    /// Passes over everything that follows, so that an error at the end of the body is met.
+    pub(super) fn pass_over_rest(&mut self) -> io::Result<()> {
+        let mut total = self.base;
+        loop {
+            let length = block(&mut self.source)?.len();
+            if length == 0 {
+                return Ok(());
+            }
+            self.source.consume(length);
+            total += length as u64;
+            if total > self.page_limit {
+                return Err(io::Error::other(Limit::Bytes(self.page_limit)));
+            }
+        }
+    }
+
     fn fill(&mut self) -> io::Result<()> {
         self.forget();
         if self.base > self.page_limit {

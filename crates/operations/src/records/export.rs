@@ -292,7 +292,13 @@ impl Read for Export {
 
 fn csv_head() -> String {
     let own = "record,base_url,metadata_prefix,identifier,datestamp,deleted,sets";
-    format!("{own},{}\r\n", ELEMENTS.join(","))
+    let element = |name: &str| match name {
+        // The identifier in the header has a column of its own.
+        "identifier" => "dc_identifier".to_owned(),
+        name => name.to_owned(),
+    };
+    let elements: Vec<_> = ELEMENTS.into_iter().map(element).collect();
+    format!("{own},{}\r\n", elements.join(","))
 }
 
 const OAI: &str = "http://www.openarchives.org/OAI/2.0/";

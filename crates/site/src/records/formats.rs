@@ -10,7 +10,7 @@ use oai::format::MetadataFormat;
 use super::known::KNOWN;
 use super::read::{self, Element, Unusable};
 use super::{RecordFormatConfig, RecordsConfig};
-use crate::{Error, Facts, Ground, OpenError, SitePath};
+use crate::{Error, Facts, Ground, OpenError, Reason, SitePath};
 
 /// The formats of the files of a directory.
 #[derive(Debug)]
@@ -105,6 +105,11 @@ impl Formats {
 
     /// Returns the class of a file. A file that is read for the first time and is no record is named in the log.
     pub(crate) fn of_file(&self, ground: &Ground, path: &SitePath, facts: &Facts) -> Typed {
+        if !path.name().ends_with(ENDING) && is_called_xml(path) {
+            let reason = "the ending of its name is not in lower case; rename it to .xml";
+            self.refuse_once(path, facts.mark, reason);
+            return Typed::Nothing;
+        }
         if !path.name().ends_with(ENDING) || facts.size == 0 {
             self.forget(path);
             return Typed::Nothing;
@@ -139,6 +144,13 @@ impl Formats {
                 Typed::Nothing
             }
             Err(Unusable::Unknown(error)) => Typed::Unknown(error),
+        }
+    }
+
+    /// Names an entry that is called like a record and is no file that is followed or read.
+    pub(crate) fn skip(&self, path: &SitePath, reason: &Reason) {
+        if is_called_xml(path) && *reason != Reason::Missing {
+            self.refuse_once(path, 0, &reason.to_string());
         }
     }
 
@@ -207,6 +219,13 @@ impl Formats {
             }
             Err(Unusable::Refused(_)) => Ok(None),
             Err(Unusable::Unknown(error)) => Err(error),
+        }
+    }
+
+    fn refuse_once(&self, path: &SitePath, mark: i64, reason: &str) {
+        let is_known = |refused: &Refused| refused.mark == mark && refused.reason == reason;
+        if !locked(&self.refused).get(path).is_some_and(is_known) {
+            self.refuse(path, mark, reason.to_owned());
         }
     }
 
@@ -313,6 +332,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// How the names of files end.
+/// Whether a file is called like a record, in whatever case.
+fn is_called_xml(path: &SitePath) -> bool {
+    let name = path.name();
+    let ending = name.get(name.len().saturating_sub(ENDING.len())..);
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
+}
+
 const ENDING: &[u8] = b".xml";
 
 /// The beginning of their media types.

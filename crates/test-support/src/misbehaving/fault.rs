@@ -42,6 +42,8 @@ pub enum Fault {
     // In one page.
     /// The body ends in the middle, and HTTP says it is whole.
     Truncated { page: usize, times: u32 },
+    /// gzip, announced, with a letter of each title that is not what the checksum was made of.
+    DamagedGzip { page: usize, times: u32 },
     /// The connection is reset in the middle of the body.
     Reset { page: usize, times: u32 },
     /// A web page with status 200.
@@ -114,6 +116,12 @@ pub enum Fault {
     Vanish { page: usize, records: usize },
     /// The same, and as many more each time such a page is asked for.
     VanishEachTime { page: usize, records: usize },
+    /// Before `page` of a list is sent, `records` records at its beginning change, and move to its end with the time of now.
+    Move { page: usize, records: usize },
+    /// The same, and other records each time such a page is asked for.
+    MoveEachTime { page: usize, records: usize },
+    /// These records have moved.
+    Moved(usize),
     /// completeListSize tells how many records are left.
     RemainingSize,
     /// completeListSize is so much too large.

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
 use super::records::{bytes, header, record, seconds_of, written};
-use super::script::BEGINNING;
+use super::script::{BEGINNING, NOW};
 use super::{Counter, Fault, Script};
 
 /// An answer as it goes over the wire.
@@ -202,6 +202,7 @@ impl Play {
                 _ => {}
             }
         }
+        let script = &self.moved(script, selection.page);
         let all = self.selected(script, selection);
         if script.has(&Fault::EndlessEmptyPages) && selection.page > 0 {
             let token = self.token(script, selection, 0);
@@ -263,6 +264,34 @@ impl Play {
         self.sent(script, selection.page, answer)
     }
 
+    /// The script after the records have moved that move before a page is sent.
+    fn moved(&self, script: &Script, page: usize) -> Script {
+        let mut script = script.clone();
+        let (mut most, mut before) = (0, 0);
+        for fault in &script.faults {
+            match fault {
+                Fault::Move { page: of, records } if *of == page => most = *records,
+                Fault::MoveEachTime { page: of, records } if *of == page => most += records,
+                Fault::Moved(records) => before = *records,
+                _ => {}
+            }
+        }
+        if script
+            .faults
+            .iter()
+            .any(|fault| matches!(fault, Fault::MoveEachTime { .. }))
+            && most > 0
+        {
+            most += before;
+        }
+        if most > before {
+            script.faults.retain(|fault| *fault != Fault::Moved(before));
+            script.faults.push(Fault::Moved(most));
+            self.script.lock().unwrap().clone_from(&script);
+        }
+        script
+    }
+
     /// The records of a list that have not vanished.
     fn selected(&self, script: &Script, selection: &Selection) -> Vec<usize> {
         let vanished = *self.vanished.lock().unwrap();
@@ -316,6 +345,9 @@ impl Play {
                 Fault::Truncated { page, times } if happens(page, times) => {
                     let middle = answer.body.len() * 2 / 3;
                     answer.body.truncate(middle);
+                }
+                Fault::DamagedGzip { page, times } if happens(page, times) => {
+                    damage(&mut answer);
                 }
                 Fault::Reset { page, times } if happens(page, times) => {
                     answer.sending = Sending::Reset;
@@ -416,11 +448,11 @@ impl Play {
     /// Puts an answer into its envelope, with the faults that concern all answers.
     fn wrap(&self, script: &Script, content: &str, status: u16) -> Answer {
         let has = |fault| script.has(&fault);
-        let days = match has(Fault::ClockAhead) {
-            true => 40_000,
-            false => 400,
+        let now = match has(Fault::ClockAhead) {
+            true => BEGINNING + 40_000 * 86_400,
+            false => NOW,
         };
-        let now = written(BEGINNING + days * 86_400, false);
+        let now = written(now, false);
         let date = match has(Fault::NoResponseDate) {
             true => String::new(),
             false => format!("<responseDate>{now}</responseDate>"),
@@ -508,6 +540,7 @@ fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
                 && even.is_none_or(|(even, odd)| if number % 2 == 0 { even } else { odd })
         })
         .collect();
+    all.sort_by_key(|number| script.moment(*number));
     for fault in &script.faults {
         match fault {
             Fault::ShortLists(length) => all.truncate(*length),
@@ -602,6 +635,22 @@ fn prefixed(xml: &str) -> String {
 }
 
 /// A zstd frame that is not compressed: blocks of bytes as they are.
+/// Compresses an answer and changes its titles, whose letters stay visible.
+fn damage(answer: &mut Answer) {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+    encoder.write_all(&answer.body).unwrap();
+    answer.body = encoder.finish().unwrap();
+    for at in 0..answer.body.len() - TITLE.len() {
+        if answer.body[at..].starts_with(TITLE) {
+            answer.body[at + TITLE.len()] ^= 1;
+        }
+    }
+    let header = ("Content-Encoding".to_owned(), "gzip".to_owned());
+    answer.headers.push(header);
+}
+
+const TITLE: &[u8] = b"<dc:title>";
+
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
     let mut blocks = bytes.chunks(100_000).peekable();

@@ -64,9 +64,16 @@ impl Script {
 
     /// The moment of a record, in seconds.
     pub(super) fn moment(&self, number: usize) -> i64 {
-        BEGINNING + number as i64 * self.step
+        let has_moved = |fault: &Fault| matches!(fault, Fault::Moved(records) if number < *records);
+        let since = match self.faults.iter().any(has_moved) {
+            true => NOW - BEGINNING,
+            false => 0,
+        };
+        BEGINNING + since + number as i64 * self.step
     }
 }
 
 /// 2020-01-01T00:00:00Z
 pub(super) const BEGINNING: i64 = 1_577_836_800;
+/// The time of the server, in seconds.
+pub(super) const NOW: i64 = BEGINNING + 400 * 86_400;

@@ -45,7 +45,7 @@ impl Check {
         let usual = CheckLimits::default();
         let limits = CheckLimits {
             interval: self.network.interval().unwrap_or(usual.interval),
-            requests: usual.requests + u64::from(self.pages),
+            requests: usual.requests + 2 * u64::from(self.pages),
             pages: usize::from(self.pages),
             ..usual
         };

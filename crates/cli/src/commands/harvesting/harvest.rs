@@ -295,8 +295,12 @@ impl Harvest {
         eprintln!("{} ({what}): {verdict}, in {took}", plain(&entry.base_url));
         eprintln!("  {new} new, {updated} updated, {unchanged} unchanged, {deleted} deleted");
         if filtered + repaired + skipped + failed > 0 {
+            let rule = match order.via.reads_lists() {
+                true => "skipped by robots.txt or on other hosts",
+                false => "rejected by the filter",
+            };
             eprintln!(
-                "  {filtered} rejected by the filter, {repaired} repaired, {skipped} skipped, {failed} failed"
+                "  {filtered} {rule}, {repaired} repaired, {skipped} skipped, {failed} failed"
             );
         }
         if let Some(reason) = &entry.failure_reason {

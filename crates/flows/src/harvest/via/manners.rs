@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use harvester::lists::{ListError, Lists};
+use harvester::lists::{Admission, ListError, Lists};
 use harvester::{Error, ErrorKind, Repository, Robots};
 
 /// The rules of the hosts of a site. ResourceSync needs none: its lists are made for programs that copy a site.
@@ -90,6 +90,12 @@ impl Manners {
             hosts.insert(origin.to_owned(), host);
         }
         Ok(hosts.get_mut(origin).map(f))
+    }
+}
+
+impl Admission for Manners {
+    fn admits(&self, url: &str) -> Result<bool, Error> {
+        self.admit(url)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::Known;
-use harvester::lists::{Entry, Fault, ListError, Lists, ResourceSync};
+use harvester::lists::{Admission, Entry, Fault, ListError, Lists, ResourceSync};
 use harvester::{ErrorKind, LeftOut, Quirks, Repository};
 use oai::Datestamp;
 
@@ -302,6 +302,17 @@ impl SiteReader<'_> {
         }
         skipped.named += 1;
         (skipped.named <= MOST_NAMED).then_some(reason)
+    }
+
+    /// The same for one that robots.txt does not allow.
+    pub(super) fn note_forbidden(&self, reason: String) -> Option<String> {
+        lock(&self.progress.skipped).by_robots += 1;
+        self.note_skipped(None, reason)
+    }
+
+    /// The rules for where redirects lead.
+    pub(super) fn admission(&self) -> &dyn Admission {
+        &self.site.manners
     }
 
     /// The lists of the site.

@@ -51,7 +51,7 @@ impl SiteReader<'_> {
             Ok(Fetched::Record(record)) => Ok(Some(Event::Record(*record))),
             Ok(Fetched::Unchanged) => Ok(Some(Event::Unchanged(url.to_owned()))),
             // It stays as it is held.
-            Ok(Fetched::Unusable(_) | Fetched::Elsewhere(_)) => Ok(None),
+            Ok(Fetched::Unusable(_) | Fetched::Elsewhere(_) | Fetched::Forbidden(_)) => Ok(None),
             Err(error) if is_final(&error) => Err(error),
             Err(_) => Ok(None),
         }
@@ -92,6 +92,10 @@ impl SiteReader<'_> {
                 let reason = format!("it is redirected to another host, {host}");
                 Event::Skipped(entry.url.clone(), self.note_skipped(Some(host), reason))
             }
+            Fetched::Forbidden(to) => {
+                let reason = format!("it is redirected to {to}, which robots.txt does not allow");
+                Event::Skipped(entry.url.clone(), self.note_forbidden(reason))
+            }
         })
     }
 
@@ -100,6 +104,7 @@ impl SiteReader<'_> {
             lists: self.lists(),
             repository: self.remote,
             spool: self.bodies,
+            admission: self.admission(),
         }
     }
 

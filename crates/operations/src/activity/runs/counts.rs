@@ -39,8 +39,12 @@ pub enum CountRole {
 }
 
 /// The counts of a harvest. Those of nothing are omitted, but for what came and what is new.
-pub(super) fn of_harvest(counts: &HarvestCounts) -> Vec<RunCount> {
+pub(super) fn of_harvest(counts: &HarvestCounts, reads_lists: bool) -> Vec<RunCount> {
     use CountRole::{All, Kept, Known, Lost, Rejected};
+    let filtered = match reads_lists {
+        true => "skipped by robots.txt or on other hosts",
+        false => "rejected by the filter",
+    };
     let all = counts.new
         + counts.updated
         + counts.unchanged
@@ -61,12 +65,7 @@ pub(super) fn of_harvest(counts: &HarvestCounts) -> Vec<RunCount> {
             ["unchanged", "unchanged"],
             counts.unchanged,
         ),
-        (
-            Rejected,
-            "filtered",
-            ["rejected by the filter", "rejected by the filter"],
-            counts.filtered,
-        ),
+        (Rejected, "filtered", [filtered, filtered], counts.filtered),
         (Lost, "skipped", ["skipped", "skipped"], counts.skipped),
         (
             Lost,

@@ -115,7 +115,10 @@ fn run(holdings: &Holdings, row: RunRow, job: Option<Job>) -> anyhow::Result<Run
         RunState::Incomplete | RunState::Cancelled => failure.or(error),
     };
     let (counts, records) = match (&harvest, &import) {
-        (Some(harvest), _) => (of_harvest(&harvest.counts), records(harvest)),
+        (Some(harvest), _) => (
+            of_harvest(&harvest.counts, reads_lists(harvest)),
+            records(harvest),
+        ),
         (None, Some(import)) => (of_import(&import.counters), import.counters.bytes_read),
         (None, None) => (Vec::new(), 0),
     };
@@ -216,6 +219,12 @@ impl RunState {
     pub fn is_over(self) -> bool {
         catalog::RunState::from(self).is_over()
     }
+}
+
+/// Whether a harvest read the lists of a site: then rules of crawlers skip resources, and no filter.
+fn reads_lists(harvest: &Harvest) -> bool {
+    let via = harvest.parameters.get("via").and_then(Value::as_str);
+    matches!(via, Some("sitemap" | "resourcesync"))
 }
 
 fn records(harvest: &Harvest) -> u64 {

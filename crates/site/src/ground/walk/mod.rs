@@ -232,7 +232,14 @@ impl<'a> Walk<'a> {
         let dynamic = decision != Decision::Offered;
         match root.judge(&path, directory, &stat, self.rules, dynamic) {
             Sighting::Directory => self.descend(path, &name.bytes),
-            sighting => found(sighting, path),
+            sighting => {
+                if let (Sighting::LeftOut(reason), Some(records)) =
+                    (&sighting, &self.ground.records)
+                {
+                    records.skip(&path, reason);
+                }
+                found(sighting, path)
+            }
         }
     }
 

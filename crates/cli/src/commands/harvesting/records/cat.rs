@@ -3,8 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
+use anyhow::anyhow;
 use clap::Args;
 use operations::records::{self, IdentifierQuery};
+use operations::{Code, Mistake};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::to_stdout;
@@ -38,7 +40,13 @@ impl Cat {
             metadata_prefix: self.prefix,
             repository,
         };
-        let record = context.wait(records::find(&context, &query))?;
+        let record = context.wait(records::find(&context, &query));
+        let record = record.map_err(|refusal| match refusal.mistakes.first() {
+            Some(Mistake { reason, .. }) if refusal.code == Code::Invalid => {
+                anyhow!("{reason} with --prefix and --repository")
+            }
+            _ => refusal.into(),
+        })?;
         let file = context.wait(records::xml(&context, record.id))?;
         to_stdout(|out| {
             io::copy(&mut file.open()?, out)?;

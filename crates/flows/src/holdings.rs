@@ -5,6 +5,7 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
 
 use anyhow::{Context, bail};
 use catalog::{Catalog, DocumentEntry, Repository};
@@ -118,6 +119,8 @@ impl Holdings {
 
     /// Waits for an answer of the catalog.
     pub fn wait<F: Future>(&self, answer: F) -> F::Output {
+        // Not as the future that it is: the runtime would be compiled for each of the thousand that are waited for.
+        let answer: Pin<&mut dyn Future<Output = F::Output>> = pin!(answer);
         self.runtime.block_on(answer)
     }
 

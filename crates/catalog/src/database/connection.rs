@@ -10,6 +10,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sqlx::sqlite::{
@@ -242,67 +243,81 @@ impl Database {
     }
 
     /// A transaction that reads, all of it as of one moment.
-    pub(crate) async fn read(&self) -> Result<Transaction, Error> {
-        let began = Instant::now();
-        let inner = match &self.pools {
-            Pools::Sqlite { readers, .. } => readers.begin().await.map(Inner::Sqlite),
-            #[cfg(feature = "postgres")]
-            Pools::Postgres { pool, .. } => pool.begin_with(SNAPSHOT).await.map(Inner::Postgres),
-        };
-        self.transaction(inner, began)
+    pub(crate) fn read(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
+        Box::pin(async move {
+            let began = Instant::now();
+            let inner = match &self.pools {
+                Pools::Sqlite { readers, .. } => readers.begin().await.map(Inner::Sqlite),
+                #[cfg(feature = "postgres")]
+                Pools::Postgres { pool, .. } => {
+                    pool.begin_with(SNAPSHOT).await.map(Inner::Postgres)
+                }
+            };
+            self.transaction(inner, began)
+        })
     }
 
     /// A transaction that reads a list, with a time limit if a person waits for it.
-    pub(crate) async fn list(&self) -> Result<Transaction, Error> {
-        let mut transaction = self.read().await?;
-        if self.interactive {
-            transaction.limit(LIST_TIME).await?;
-        }
-        Ok(transaction)
+    pub(crate) fn list(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
+        Box::pin(async move {
+            let mut transaction = self.read().await?;
+            if self.interactive {
+                transaction.limit(LIST_TIME).await?;
+            }
+            Ok(transaction)
+        })
     }
 
     /// The same for a list that grows with the holdings. At most [`LISTS`] of them are read at once for people, also if
     /// nobody waits for the answer any more: a connection is free when the database has ended what it was asked.
-    pub(crate) async fn long_list(&self) -> Result<Transaction, Error> {
-        if !self.interactive {
-            return self.read().await;
-        }
-        let inner = match &self.pools {
-            Pools::Sqlite { lists, .. } => lists.begin().await.map(Inner::Sqlite),
-            #[cfg(feature = "postgres")]
-            Pools::Postgres { lists, .. } => lists.begin_with(SNAPSHOT).await.map(Inner::Postgres),
-        };
-        if matches!(inner, Err(sqlx::Error::PoolTimedOut)) {
-            return Err(Error::TooManyLists);
-        }
-        // That others read long lists is no trouble of the database.
-        let mut transaction = self.transaction(inner, Instant::now())?;
-        transaction.limit(LIST_TIME).await?;
-        Ok(transaction)
+    pub(crate) fn long_list(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
+        Box::pin(async move {
+            if !self.interactive {
+                return self.read().await;
+            }
+            let inner = match &self.pools {
+                Pools::Sqlite { lists, .. } => lists.begin().await.map(Inner::Sqlite),
+                #[cfg(feature = "postgres")]
+                Pools::Postgres { lists, .. } => {
+                    lists.begin_with(SNAPSHOT).await.map(Inner::Postgres)
+                }
+            };
+            if matches!(inner, Err(sqlx::Error::PoolTimedOut)) {
+                return Err(Error::TooManyLists);
+            }
+            // That others read long lists is no trouble of the database.
+            let mut transaction = self.transaction(inner, Instant::now())?;
+            transaction.limit(LIST_TIME).await?;
+            Ok(transaction)
+        })
     }
 
     /// The same for what is only beside a list, such as how long it is: people wait a moment for it.
-    pub(crate) async fn quick_list(&self) -> Result<Transaction, Error> {
-        let mut transaction = self.long_list().await?;
-        if self.interactive {
-            transaction.limit(QUICK_TIME).await?;
-        }
-        Ok(transaction)
+    pub(crate) fn quick_list(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
+        Box::pin(async move {
+            let mut transaction = self.long_list().await?;
+            if self.interactive {
+                transaction.limit(QUICK_TIME).await?;
+            }
+            Ok(transaction)
+        })
     }
 
     /// A transaction that writes.
-    pub(crate) async fn write(&self) -> Result<Transaction, Error> {
-        let began = Instant::now();
-        let inner = match &self.pools {
-            // To begin as a reader and to write later can fail without being waited for.
-            Pools::Sqlite { writer, .. } => writer
-                .begin_with("BEGIN IMMEDIATE")
-                .await
-                .map(Inner::Sqlite),
-            #[cfg(feature = "postgres")]
-            Pools::Postgres { pool, .. } => pool.begin().await.map(Inner::Postgres),
-        };
-        self.transaction(inner, began)
+    pub(crate) fn write(&self) -> BoxFuture<'_, Result<Transaction, Error>> {
+        Box::pin(async move {
+            let began = Instant::now();
+            let inner = match &self.pools {
+                // To begin as a reader and to write later can fail without being waited for.
+                Pools::Sqlite { writer, .. } => writer
+                    .begin_with("BEGIN IMMEDIATE")
+                    .await
+                    .map(Inner::Sqlite),
+                #[cfg(feature = "postgres")]
+                Pools::Postgres { pool, .. } => pool.begin().await.map(Inner::Postgres),
+            };
+            self.transaction(inner, began)
+        })
     }
 
     /// Writes a SQLite database, as it stands, into another file that only its owner may read.
@@ -397,44 +412,65 @@ macro_rules! run {
 
 impl Transaction {
     /// Runs a statement and tells how many rows it changed.
-    pub(crate) async fn execute<const N: usize>(
+    pub(crate) fn execute<const N: usize>(
         &mut self,
         sql: &str,
         values: [Value; N],
-    ) -> Result<u64, Error> {
-        let sql = self.translate(sql);
-        let result = match &mut self.inner {
-            Inner::Sqlite(inner) => {
-                run!(inner, sql, values, execute).map(|result| result.rows_affected())
-            }
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(inner) => {
-                run!(inner, sql, values, execute).map(|result| result.rows_affected())
-            }
-        };
-        result.map_err(|source| failed(&self.location, source))
+    ) -> BoxFuture<'_, Result<u64, Error>> {
+        self.execute_all(self.translate(sql), values.into())
     }
 
     /// Runs a statement and gives the rows that it answers with.
-    pub(crate) async fn rows(
+    pub(crate) fn rows(
         &mut self,
         sql: &str,
         values: impl IntoIterator<Item = Value>,
-    ) -> Result<Vec<Row>, Error> {
-        let sql = self.translate(sql);
-        let rows: Result<Vec<InnerRow>, _> = match &mut self.inner {
-            Inner::Sqlite(inner) => run!(inner, sql, values, fetch_all)
-                .map(|rows| rows.into_iter().map(InnerRow::Sqlite).collect()),
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(inner) => run!(inner, sql, values, fetch_all)
-                .map(|rows| rows.into_iter().map(InnerRow::Postgres).collect()),
-        };
-        let rows = rows.map_err(|source| failed(&self.location, source))?;
-        let row = |inner| Row {
-            location: self.location.clone(),
-            inner,
-        };
-        Ok(rows.into_iter().map(row).collect())
+    ) -> BoxFuture<'_, Result<Vec<Row>, Error>> {
+        self.fetch_all(self.translate(sql), values.into_iter().collect())
+    }
+
+    /// Boxed and without type parameters: otherwise each of the 500 statements would contain both drivers, which are 10 MB of
+    /// code.
+    fn execute_all(
+        &mut self,
+        sql: String,
+        values: Vec<Value>,
+    ) -> BoxFuture<'_, Result<u64, Error>> {
+        Box::pin(async move {
+            let result = match &mut self.inner {
+                Inner::Sqlite(inner) => {
+                    run!(inner, sql, values, execute).map(|result| result.rows_affected())
+                }
+                #[cfg(feature = "postgres")]
+                Inner::Postgres(inner) => {
+                    run!(inner, sql, values, execute).map(|result| result.rows_affected())
+                }
+            };
+            result.map_err(|source| failed(&self.location, source))
+        })
+    }
+
+    /// Boxed for the same reason.
+    fn fetch_all(
+        &mut self,
+        sql: String,
+        values: Vec<Value>,
+    ) -> BoxFuture<'_, Result<Vec<Row>, Error>> {
+        Box::pin(async move {
+            let rows: Result<Vec<InnerRow>, _> = match &mut self.inner {
+                Inner::Sqlite(inner) => run!(inner, sql, values, fetch_all)
+                    .map(|rows| rows.into_iter().map(InnerRow::Sqlite).collect()),
+                #[cfg(feature = "postgres")]
+                Inner::Postgres(inner) => run!(inner, sql, values, fetch_all)
+                    .map(|rows| rows.into_iter().map(InnerRow::Postgres).collect()),
+            };
+            let rows = rows.map_err(|source| failed(&self.location, source))?;
+            let row = |inner| Row {
+                location: self.location.clone(),
+                inner,
+            };
+            Ok(rows.into_iter().map(row).collect())
+        })
     }
 
     /// Runs a statement that answers with texts, and gives them as the database sends them.
@@ -452,12 +488,12 @@ impl Transaction {
     }
 
     /// Runs a statement that answers with one row or none.
-    pub(crate) async fn row(
+    pub(crate) fn row(
         &mut self,
         sql: &str,
         values: impl IntoIterator<Item = Value>,
-    ) -> Result<Option<Row>, Error> {
-        Ok(self.rows(sql, values).await?.into_iter().next())
+    ) -> impl Future<Output = Result<Option<Row>, Error>> + Send {
+        first(self.rows(sql, values))
     }
 
     /// Waits for a lock that every process has a number for, and holds it until the end of the transaction. SQLite has
@@ -486,43 +522,49 @@ impl Transaction {
     }
 
     /// Lets what is read take no longer than this, all together. What takes longer is [`Error::TooLong`].
-    pub(crate) async fn limit(&mut self, time: Duration) -> Result<(), Error> {
-        match &mut self.inner {
-            Inner::Sqlite(inner) => {
-                let end = Instant::now() + time;
-                let handle = inner.lock_handle().await;
-                handle
-                    .map_err(|source| failed(&self.location, source))?
-                    .set_progress_handler(STEPS, move || Instant::now() < end);
-                Ok(())
+    pub(crate) fn limit(&mut self, time: Duration) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            match &mut self.inner {
+                Inner::Sqlite(inner) => {
+                    let end = Instant::now() + time;
+                    let handle = inner.lock_handle().await;
+                    handle
+                        .map_err(|source| failed(&self.location, source))?
+                        .set_progress_handler(STEPS, move || Instant::now() < end);
+                    Ok(())
+                }
+                #[cfg(feature = "postgres")]
+                Inner::Postgres(_) => {
+                    let sql = format!("SET LOCAL statement_timeout = {}", time.as_millis());
+                    self.script(&sql).await
+                }
             }
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(_) => {
-                let sql = format!("SET LOCAL statement_timeout = {}", time.as_millis());
-                self.script(&sql).await
-            }
-        }
+        })
     }
 
     /// Runs several statements without parameters.
-    pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
+    pub(crate) fn script<'a>(&'a mut self, sql: &str) -> BoxFuture<'a, Result<(), Error>> {
         let script = sqlx::raw_sql(AssertSqlSafe(self.translate(sql)));
-        let result = match &mut self.inner {
-            Inner::Sqlite(inner) => script.execute(&mut **inner).await.map(drop),
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(inner) => script.execute(&mut **inner).await.map(drop),
-        };
-        result.map_err(|source| failed(&self.location, source))
+        Box::pin(async move {
+            let result = match &mut self.inner {
+                Inner::Sqlite(inner) => script.execute(&mut **inner).await.map(drop),
+                #[cfg(feature = "postgres")]
+                Inner::Postgres(inner) => script.execute(&mut **inner).await.map(drop),
+            };
+            result.map_err(|source| failed(&self.location, source))
+        })
     }
 
-    pub(crate) async fn commit(mut self) -> Result<(), Error> {
-        changes::close(&mut self).await?;
-        let result = match self.inner {
-            Inner::Sqlite(inner) => inner.commit().await,
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(inner) => inner.commit().await,
-        };
-        result.map_err(|source| failed(&self.location, source))
+    pub(crate) fn commit(mut self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            changes::close(&mut self).await?;
+            let result = match self.inner {
+                Inner::Sqlite(inner) => inner.commit().await,
+                #[cfg(feature = "postgres")]
+                Inner::Postgres(inner) => inner.commit().await,
+            };
+            result.map_err(|source| failed(&self.location, source))
+        })
     }
 
     fn translate(&self, sql: &str) -> String {
@@ -533,6 +575,10 @@ impl Transaction {
         };
         dialect.translate(sql)
     }
+}
+
+async fn first(rows: BoxFuture<'_, Result<Vec<Row>, Error>>) -> Result<Option<Row>, Error> {
+    Ok(rows.await?.into_iter().next())
 }
 
 macro_rules! column {

@@ -150,8 +150,6 @@ pub(crate) struct Check(RefCell<State>);
 struct State {
     block: Option<Said>,
     payload: Option<Said>,
-    /// The length of the block.
-    length: u64,
     wanted: Wanted,
     /// Only bytes that are read anyway are compared.
     in_passing: bool,
@@ -219,12 +217,11 @@ impl Part {
 }
 
 impl Check {
-    /// A check of what is said of a block of `length` bytes and of its payload.
-    pub(super) fn new(block: Option<Said>, payload: Option<Said>, length: u64) -> Self {
+    /// A check of what is said of a block and of its payload.
+    pub(super) fn new(block: Option<Said>, payload: Option<Said>) -> Self {
         Self(RefCell::new(State {
             block,
             payload,
-            length,
             wanted: Wanted::NotYet,
             in_passing: false,
             of_block: Part::default(),
@@ -234,24 +231,19 @@ impl Check {
         }))
     }
 
-    /// Begins to digest. `told` says that whoever reads the body tells its SHA-1 and SHA-256 in the end. Then the payload is
-    /// compared for nothing, and of long blocks only a sample, because they have little more than the payload in them: to digest
-    /// all of them took a tenth of the time to read an archive.
+    /// Begins to digest. `told` says that whoever reads the body tells its SHA-1 and SHA-256 in the end.
     pub(crate) fn want(&self, told: bool) {
         let mut state = self.0.borrow_mut();
         if state.wanted != Wanted::NotYet {
             return;
         }
         state.wanted = Wanted::Yes;
+        let of_block = state.block.as_ref().and_then(|said| said.algorithm);
         // The body as it was transferred waits as a part of the block.
         let transferred = state.body.and_then(|at| state.of_block.waiting.get(at..));
         let is_last = state.last == Form::Transferred;
         let algorithm = state.payload.as_ref().and_then(|said| said.algorithm);
         let is_told = told && matches!(algorithm, Some(Algorithm::Sha1 | Algorithm::Sha256));
-        let (is_long, is_covered) = (state.length > SHORT, is_told && is_last);
-        let of_block = state.block.as_ref();
-        let of_block = of_block.filter(|said| !is_covered || !is_long || said.is_sampled());
-        let of_block = of_block.and_then(|said| said.algorithm);
         let transferred = transferred.filter(|_| algorithm.is_some() && !(is_told && is_last));
         let transferred = transferred.map(<[u8]>::to_vec).unwrap_or_default();
         state.of_block.begin(of_block);

@@ -441,7 +441,7 @@ fn check(head: &WarcHead<'_>, kind: &Kind) -> Option<Rc<Check>> {
         Kind::Revisit { .. } => None,
     };
     let is_some = block.is_some() || payload.is_some();
-    is_some.then(|| Rc::new(Check::new(block, payload, head.length)))
+    is_some.then(|| Rc::new(Check::new(block, payload)))
 }
 
 /// The digest of a payload. That of nothing, which some write for pages that did not change, says nothing.

@@ -250,7 +250,7 @@ fn nobody_but_a_named_user_is_told_the_source_of_a_program() {
         let archive = anonymous.clone().with_password("archive", "legacy");
         let reader = anonymous.clone().with_password("reader", "legacy");
         let wrong = anonymous.clone().with_password("archive", "wrong");
-        let source = std::fs::read(site.fixture.path("programs/open.cgi")).unwrap();
+        let source = fs::read(site.fixture.path("programs/open.cgi")).unwrap();
         let encoded = test_support::base64(&source);
 
         for client in [&anonymous, &reader, &wrong] {

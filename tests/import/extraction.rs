@@ -150,6 +150,10 @@ fn left(managed: &Managed) -> (BTreeMap<String, Value>, BTreeMap<String, u64>) {
         ] {
             fields.remove(name);
         }
+        // A correction is made in each collection by itself, and the second may have passed in between.
+        if let Some(corrected) = fields.get_mut("corrected").and_then(Value::as_object_mut) {
+            corrected.remove("at");
+        }
         (
             format!("{} {}", document["url"], document["member"]),
             document,

@@ -6,7 +6,6 @@
 )]
 
 mod activity;
-mod aggregator;
 mod alerts;
 mod api;
 mod collection;

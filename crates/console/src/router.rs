@@ -2,9 +2,9 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    aggregator, alerts, assets, dashboard, documents, feed, help, history, imports, jobs, lists,
-    pages, parents, people, records, repositories, retrievals, rules, runs, schedules, search,
-    sites, system,
+    alerts, assets, dashboard, documents, feed, help, history, imports, jobs, lists, pages,
+    parents, people, records, repositories, retrievals, rules, runs, schedules, search, sites,
+    system,
 };
 
 /// The route table.
@@ -54,8 +54,8 @@ pub(crate) fn routes() -> Routes {
     operation!(r, sites::api::check);
 
     // The catalog as a repository.
-    r.get("/aggregator", aggregator::show);
-    operation!(r, aggregator::api::show);
+    r.get("/aggregator", sites::aggregator::show);
+    operation!(r, sites::aggregator::api::show);
 
     // Alerts, and webhooks after harvests.
     r.get("/alerts", alerts::page::show);

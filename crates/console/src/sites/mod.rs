@@ -1,5 +1,6 @@
 //! Sites that this process exposes.
 
+pub(crate) mod aggregator;
 pub(crate) mod api;
 pub(crate) mod check;
 pub(crate) mod hidden;

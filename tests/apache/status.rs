@@ -105,7 +105,8 @@ fn the_status_page_is_for_everybody_who_may_see_it_and_for_nobody_else() {
     }
     let ann = client.clone().with_password("ann", "lamp post");
     wait_until("all workers have counted", || {
-        ann.get("/oai-status?auto").text().contains("\nErrors: 1\n")
+        let text = ann.get("/oai-status?auto").text();
+        text.contains("\nRequests: 2\n") && text.contains("\nErrors: 1\n")
     });
     let browser = Browser::start();
     let authority = httpd.authority();

@@ -436,6 +436,7 @@ fn documents(program: &Program) {
     program.get("/schedules/{}", &made["id"]);
     program.get("/imports/{}", import);
     program.get("/imports/{}/skipped", import);
+    program.get("/imports/{}/report", import);
     let document = &program.get("/documents?limit=1", none)["items"][0]["id"];
     program.get("/documents/{}", document);
     let file = program.get("/documents/{}/file", document);

@@ -214,7 +214,7 @@ impl Error {
     }
 }
 
-/// What helps beside waiting, where that is known.
+/// The remedy beside waiting, where one is known.
 fn remedy(source: &sqlx::Error) -> &'static str {
     let error = source.as_database_error();
     match error.and_then(sqlx::error::DatabaseError::code).as_deref() {

@@ -1,4 +1,4 @@
-//! What the repair of text regains, on real documents.
+//! Measures how many words the repair of text regains, on real documents.
 //!
 //! First, how many of the labelled documents have each damage, each cover and stamps by themselves. Then texts are damaged as
 //! documents damage them, in the languages that have such damage; of each text is told how many of its words are still there,

@@ -43,7 +43,7 @@ fn prior(samples: &[&Sample]) -> Vec<f64> {
     for (kind, marks) in MARKS {
         let of_kind = samples.iter().filter(|sample| sample.kind == kind);
         let sources: HashSet<&str> = of_kind.map(|sample| sample.source.as_str()).collect();
-        // What two sources have in common says more than what one has.
+        // A phrase of two sources says more than a phrase of one.
         let weight = 1.0 / (sources.len().max(1) as f64).powi(2);
         let own = &mut prior[place(kind) * all.len()..][..all.len()];
         for (weight_of_mark, feature) in own.iter_mut().zip(all) {
@@ -64,7 +64,7 @@ fn place(kind: Kind) -> usize {
 const STRENGTH: f64 = 0.003;
 /// How much more documents of rare kinds count.
 const RARITY: f64 = 0.7;
-/// What tells each kind.
+/// Headings and phrases of each kind.
 const MARKS: [(Kind, &[&str]); 19] = [
     (Kind::Paper, &["marks.papers", "layout.paper_length"]),
     (

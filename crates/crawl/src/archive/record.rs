@@ -295,7 +295,7 @@ pub(super) fn capture<T>(
     if is_http {
         let mut is_whole;
         (head, is_whole) = http_head(block, limits, is_revisit)?;
-        // What a server says before its answer: `100 Continue`, `103 Early Hints`.
+        // Interim answers come before the final one: `100 Continue`, `103 Early Hints`.
         while head.status.is_some_and(|status| status < 200) && http::begins(block.peek(8)) {
             (head, is_whole) = http_head(block, limits, is_revisit)?;
         }

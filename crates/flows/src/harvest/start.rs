@@ -62,7 +62,7 @@ pub(super) fn begin(
         ..NewRun::new(repository.id, prefix)
     };
     let warc = match interrupted {
-        // A static repository is one file, which may be another by now: what came of it before does not count as present.
+        // A static repository is one file, which may have been replaced: records read from it before do not count as present.
         Some((entry, checkpoint))
             if order.via != Via::Static && has_same_parameters(&entry, parameters) =>
         {

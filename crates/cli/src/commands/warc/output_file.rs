@@ -31,7 +31,7 @@ pub(super) fn write_file<T>(
             return Ok(written);
         }
     }
-    // What a link leads to is replaced, and not the link.
+    // The target of a link is replaced, and not the link.
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mode = there.map_or(0o666, |there| there.permissions().mode());
     let mut out = BufWriter::new(beside(&place, mode).with_context(unwritten)?);

@@ -5,7 +5,7 @@
 
 use document::media_type::MediaType;
 
-/// What the beginning of such a body shows.
+/// The finding on the beginning of such a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// It begins as a document does.
@@ -16,7 +16,7 @@ pub(crate) enum Shown {
     Coded,
 }
 
-/// What bytes show that are said to have a coding.
+/// Looks at bytes that are declared to have a coding.
 pub(crate) fn shows(coding: &str, media_type: &MediaType, head: &[u8]) -> Shown {
     let is_usual = USUAL.contains(&coding);
     match media_type.sniffed.as_deref() {

@@ -8,6 +8,34 @@ use super::{Harvester, at, no_arguments, repository};
 use crate::garner;
 
 #[test]
+fn credentials_that_open_nothing_are_told_at_both_ends() {
+    let fixture = Fixture::small();
+    fixture.write_beside("passwords", "reader:{SHA}mzMEbtOdGC462vqQRa1nh9S7wyE=\n");
+    let config = "[[area]]\npath = \"/docs\"\nhtpasswd = \"passwords\"\n";
+    let server = garner().serve(&fixture, config);
+    let base_url = server.url("modoai");
+
+    for (password, is_wrong) in [("legacy", false), ("legcay", true)] {
+        let secret = fixture.write_beside("secret", format!("reader:{password}\n"));
+        let options = ["--credentials", secret.to_str().unwrap()];
+        let harvested = Harvester::new().harvest(&base_url, &options);
+
+        let told = "the repository did not ask for these credentials";
+        let warnings = harvested.warnings();
+        assert_eq!(warnings.contains(told), is_wrong, "{password}: {warnings}");
+        assert_eq!(
+            harvested.stderr.contains(told),
+            is_wrong,
+            "{}",
+            harvested.stderr
+        );
+        let log = server.log();
+        let is_told = log.contains("sends for the user `reader` opens nothing");
+        assert_eq!(is_told, is_wrong, "{log}");
+    }
+}
+
+#[test]
 fn the_first_harvest_takes_everything_and_the_next_only_what_changed() {
     let fixture = Fixture::small();
     let server = garner().serve(&fixture, "");

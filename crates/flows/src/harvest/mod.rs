@@ -146,6 +146,7 @@ pub fn harvest_for(
         lease: &lease,
         job,
         progress,
+        notify,
     };
     // A bug that one record brings to light must not leave the harvest without an end.
     let worked = catch_unwind(AssertUnwindSafe(|| work.run(start, quirks)))

@@ -33,6 +33,8 @@ pub(super) struct Work<'a> {
     pub(super) lease: &'a Lease,
     pub(super) job: Option<&'a HarvestJob<'a>>,
     pub(super) progress: &'a dyn Fn(Progress),
+    /// Told what people should know at once.
+    pub(super) notify: &'a dyn Fn(&str),
 }
 
 impl Work<'_> {
@@ -87,6 +89,10 @@ impl Work<'_> {
             let mut storing = Storing::new(self, scope, resources, checkpoint, quirks)?;
             if let Some(lost) = lost {
                 storing.begin()?;
+                if matches!(self.source, Source::Repository) && self.shows_the_same_to_everybody() {
+                    (self.notify)(UNASKED);
+                    storing.note(UNASKED)?;
+                }
                 if site.is_none() && !remote.is_static() {
                     self.ask_for(remote, &lost, &mut storing)?;
                 }
@@ -103,6 +109,21 @@ impl Work<'_> {
             storing.finish()?;
             Ok(next_from)
         })
+    }
+
+    /// Whether credentials are sent without which the repository shows as many records. A server that does not ask for
+    /// credentials shows what is public to whoever has mistyped them, and later harvests would bring nothing new.
+    fn shows_the_same_to_everybody(&self) -> bool {
+        let remote = self.remote.brief();
+        if remote.credentials().is_none() || remote.is_static() {
+            return false;
+        }
+        let size = |remote: &harvester::Repository| {
+            let (prefix, set) = (&self.order.metadata_prefix, self.order.set.as_deref());
+            remote.list_size(prefix, set, None, None).ok().flatten()
+        };
+        let without = size(&remote.without_credentials());
+        without.is_some() && without == size(&remote)
     }
 
     /// The reader of a site with lists.
@@ -392,3 +413,6 @@ impl Work<'_> {
 const A_DAY: i64 = 86_400;
 /// The slice that is always there.
 const FIRST: usize = 0;
+/// The warning about credentials that make no difference.
+const UNASKED: &str = "the repository did not ask for these credentials, and has as many records without them; if it should show more, \
+                       they are wrong";

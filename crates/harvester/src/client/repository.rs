@@ -99,6 +99,14 @@ impl Repository {
         }
     }
 
+    /// The same repository, asked as everybody may ask it.
+    pub fn without_credentials(&self) -> Self {
+        Self {
+            credentials: None,
+            ..self.clone()
+        }
+    }
+
     /// Fails if the client was asked to stop.
     pub fn check_stop(&self) -> Result<(), Error> {
         self.client.check_stop()

@@ -341,7 +341,12 @@ impl Access {
     /// for.
     pub fn end_try(&self, attempt: &Try) {
         match self.outcome(attempt) {
-            Outcome::Wrong | Outcome::WrongBefore => {}
+            Outcome::Wrong | Outcome::WrongBefore => tracing::warn!(
+                client.address = %attempt.from,
+                "the password that {} sends for the user `{}` opens nothing; answers hold what is public",
+                attempt.from,
+                attempt.user.escape_debug()
+            ),
             Outcome::Right | Outcome::Unchecked => {
                 self.throttle
                     .succeeded(&attempt.user, attempt.from, attempt.begun);

@@ -1,6 +1,7 @@
 //! The help of the program itself: its commands by the jobs that they are for.
 
 use clap::Command;
+use clap::error::{Error, ErrorKind};
 
 /// Headings, and the commands below them.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -69,13 +70,23 @@ Examples:
 Documentation: docs/README.md of the source, and /help in the console of garner up.
 garner COMMAND --help says more about a command.";
 
-/// The command with help that lists its subcommands in groups.
+/// Whether somebody is to read the help, of garner or of a command.
+pub(crate) fn is_help(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
+}
+
+/// The command with help that lists its subcommands in groups. It takes a while, for all of them are looked at.
 pub(crate) fn grouped(command: Command) -> Command {
+    let mut built = command.clone();
+    built.build();
     let mut lists = String::new();
-    for (heading, names) in all_groups(&command) {
+    for (heading, names) in all_groups(&built) {
         lists.push_str(&format!("{heading}:\n"));
         for name in names {
-            let about = command
+            let about = built
                 .find_subcommand(&name)
                 .and_then(Command::get_about)
                 .map(ToString::to_string);

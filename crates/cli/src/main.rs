@@ -38,7 +38,9 @@ struct Garner {
     command: Command,
 }
 
+/// The options of a command are only put together for the command that is called, or else they are half of a short run.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     Serve(commands::serve::Serve),
     Explain(commands::explain::Explain),
@@ -106,7 +108,10 @@ fn main() -> ExitCode {
     if let Some(code) = commands::confine::run_if_asked() {
         return code;
     }
-    let matches = help::grouped(Garner::command()).try_get_matches();
+    let matches = match Garner::command().try_get_matches() {
+        Err(error) if help::is_help(&error) => help::grouped(Garner::command()).try_get_matches(),
+        matches => matches,
+    };
     let parsed = matches.and_then(|matches| Garner::from_arg_matches(&matches));
     let garner = parsed.unwrap_or_else(|error| {
         if error.use_stderr() {

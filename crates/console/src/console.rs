@@ -52,8 +52,8 @@ impl Console {
     ) -> anyhow::Result<Self> {
         config.check()?;
         let csrf = cross_site_protection(&config)?;
-        let (router, openapi, table) = router::routes().into_parts();
-        let state = ConsoleState::new(holdings, config, outside, &openapi)?;
+        let (router, table) = router::routes().into_parts();
+        let state = ConsoleState::new(holdings, config, outside);
         // The last is the first to see a request.
         let router = router
             .layer(from_fn(slow))

@@ -9,9 +9,7 @@ use defence::{Repeats, Throttle};
 use flows::Holdings;
 use operations::{Code, Context, Refusal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use utoipa::openapi::OpenApi;
 
-use crate::api::{Described, operations_of};
 use crate::config::ConsoleConfig;
 use crate::cookies::Cookies;
 use crate::host::Hosts;
@@ -41,18 +39,11 @@ struct Inner {
     questions: Arc<Semaphore>,
     /// The digest of what makes the first account.
     setup: Mutex<Option<String>>,
-    openapi: serde_json::Value,
-    operations: Vec<Described>,
 }
 
 impl ConsoleState {
-    pub(crate) fn new(
-        holdings: Arc<Holdings>,
-        config: ConsoleConfig,
-        outside: Outside,
-        openapi: &OpenApi,
-    ) -> anyhow::Result<Self> {
-        Ok(Self(Arc::new(Inner {
+    pub(crate) fn new(holdings: Arc<Holdings>, config: ConsoleConfig, outside: Outside) -> Self {
+        Self(Arc::new(Inner {
             context: Context::interactive(holdings).configured(config.operations.clone()),
             hosts: Hosts::new(&config),
             config,
@@ -64,9 +55,7 @@ impl ConsoleState {
             downloads: Arc::new(Semaphore::new(DOWNLOADS_AT_ONCE)),
             questions: Arc::new(Semaphore::new(QUESTIONS_AT_ONCE)),
             setup: Mutex::new(None),
-            openapi: serde_json::to_value(openapi)?,
-            operations: operations_of(openapi),
-        })))
+        }))
     }
 
     /// Files and catalog, for code that blocks.
@@ -109,16 +98,6 @@ impl ConsoleState {
 
     pub(crate) fn throttle(&self) -> &Throttle {
         &self.0.throttle
-    }
-
-    /// The description of the API.
-    pub(crate) fn openapi(&self) -> &serde_json::Value {
-        &self.0.openapi
-    }
-
-    /// The operations of the API.
-    pub(crate) fn operations(&self) -> &[Described] {
-        &self.0.operations
     }
 
     pub(crate) fn cookies(&self) -> Cookies {

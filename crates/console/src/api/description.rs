@@ -1,16 +1,23 @@
-//! The description of the API (OpenAPI 3.1).
+//! Makes the description of the API (OpenAPI 3.1) of its operations, and compares it with the file that the program has.
+//! `scripts/openapi` writes the file.
 
-use axum::http::Method;
+use axum::handler::Handler;
+use axum::routing::MethodRouter;
 use catalog::Role;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::extensions::Extensions;
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, Info, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use super::ROLE;
+use crate::routes::{Guarded, Routes};
+use crate::state::ConsoleState;
 
 /// The reason of the failure.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,8 +34,35 @@ struct FailureDetails {
     message: String,
 }
 
+/// The description of the operations so far.
+pub(crate) struct Description(OpenApiRouter<ConsoleState>);
+
+impl Description {
+    pub(crate) fn new() -> Self {
+        Self(OpenApiRouter::with_openapi(empty()))
+    }
+
+    /// Adds an operation. Its handler says which role it needs.
+    pub(crate) fn add<H, T>(
+        &mut self,
+        (schemas, mut paths, _): UtoipaMethodRouter<ConsoleState>,
+        _handler: H,
+    ) where
+        H: Handler<T, ConsoleState>,
+        T: Guarded + 'static,
+    {
+        for item in paths.paths.values_mut() {
+            for operation in operations(item) {
+                describe(operation, T::ROLE);
+            }
+        }
+        let routes = std::mem::take(&mut self.0);
+        self.0 = routes.routes((schemas, paths, MethodRouter::new()));
+    }
+}
+
 /// The description without operations.
-pub(crate) fn description() -> OpenApi {
+fn empty() -> OpenApi {
     let mut info = Info::new("garner", env!("CARGO_PKG_VERSION"));
     info.description = Some(INTRODUCTION.to_owned());
     let mut extensions = Extensions::default();
@@ -50,7 +84,7 @@ pub(crate) fn description() -> OpenApi {
 }
 
 /// Adds to an operation what all have in common: the role, the token, the errors.
-pub(crate) fn describe(operation: &mut Operation, role: Role) {
+fn describe(operation: &mut Operation, role: Role) {
     let needed = format!("Needs the role {} or more.", role.name());
     let description = operation.description.take();
     operation.description = Some(match description {
@@ -78,41 +112,48 @@ pub(crate) fn describe(operation: &mut Operation, role: Role) {
     }
 }
 
-/// An operation for people to read.
-#[derive(Debug, Clone)]
-pub(crate) struct Described {
-    pub(crate) method: Method,
-    pub(crate) path: String,
-    pub(crate) role: String,
-    pub(crate) summary: String,
-}
-
-/// All operations, by their paths.
-pub(crate) fn operations_of(openapi: &OpenApi) -> Vec<Described> {
-    let mut all = Vec::new();
-    for (path, item) in &openapi.paths.paths {
-        for (method, operation) in [
-            (Method::GET, &item.get),
-            (Method::POST, &item.post),
-            (Method::PUT, &item.put),
-            (Method::PATCH, &item.patch),
-            (Method::DELETE, &item.delete),
-        ] {
-            let Some(operation) = operation else { continue };
-            let role = operation.extensions.as_ref();
-            let role = role.and_then(|extensions| extensions.get(ROLE));
-            let role = role.and_then(|role| role.as_str()).unwrap_or_default();
-            all.push(Described {
-                method,
-                path: path.clone(),
-                role: role.to_owned(),
-                summary: operation.summary.clone().unwrap_or_default(),
-            });
-        }
-    }
-    all
+/// The operations at a path.
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [
+        &mut item.get,
+        &mut item.post,
+        &mut item.put,
+        &mut item.patch,
+        &mut item.delete,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 const SCHEME: &str = "token";
-const ROLE: &str = "x-role";
 const INTRODUCTION: &str = "Everything that the console of garner does. Send a token as `Authorization: Bearer …`; the console creates tokens. Dates are RFC 3339 in UTC. Lists have `items`, and `next` for the parameter `before` or `offset` of the next page. Errors are `{\"error\": {\"code\": …, \"message\": …}}`.";
+
+#[test]
+fn the_file_describes_the_operations_as_they_are() {
+    let Routes { description, .. } = crate::router::routes();
+    let (_, description) = description.0.split_for_parts();
+    // By way of a value, whose keys are sorted.
+    let made = lines(&serde_json::to_value(&description).unwrap(), 3) + "\n";
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/openapi.json");
+    if std::env::var_os("WRITE_OPENAPI").is_some() {
+        std::fs::write(file, &made).unwrap();
+    }
+
+    let is_same = std::fs::read_to_string(file).unwrap() == made;
+
+    assert!(
+        is_same,
+        "{file} is of other operations; scripts/openapi writes it anew"
+    );
+}
+
+/// JSON with a line for each schema and each operation, so that changes of it can be read and it is half as long as usual.
+fn lines(value: &serde_json::Value, depth: usize) -> String {
+    let Some(object) = value.as_object().filter(|_| depth > 0) else {
+        return value.to_string();
+    };
+    let entries = object
+        .iter()
+        .map(|(key, value)| format!("{}: {}", json!(key), lines(value, depth - 1)));
+    format!("{{\n{}\n}}", entries.collect::<Vec<_>>().join(",\n"))
+}

@@ -8,18 +8,21 @@ use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use catalog::Role;
-use utoipa::openapi::OpenApi;
-use utoipa::openapi::path::{Operation, PathItem};
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa::openapi::HttpMethod;
+use utoipa_axum::PathItemExt as _;
 
-use crate::api;
+#[cfg(test)]
+use crate::api::Description;
 use crate::state::ConsoleState;
 use crate::who::Guard;
 
 /// The routes so far.
 pub(crate) struct Routes {
-    router: OpenApiRouter<ConsoleState>,
+    router: Router<ConsoleState>,
     table: Vec<Route>,
+    /// Tests make the description of the API; the program has it as a file, because what makes it is 2 MB of code.
+    #[cfg(test)]
+    pub(crate) description: Description,
 }
 
 /// A route, and who may use it.
@@ -59,17 +62,23 @@ guarded!(
 
 /// Adds an operation of the API, which says itself by which method and where it is.
 macro_rules! operation {
-    ($routes:ident, $($handler:ident)::+) => {
-        $routes.operation(utoipa_axum::routes!($($handler)::+), $($handler)::+)
-    };
+    ($routes:ident, $($handler:ident)::+) => {{
+        let path = utoipa_axum::routes!(@path [path()] of $($handler)::+);
+        let methods = utoipa_axum::routes!(@path [methods()] of $($handler)::+);
+        $routes.operation(&path, &methods, $($handler)::+);
+        #[cfg(test)]
+        $routes.description.add(utoipa_axum::routes!($($handler)::+), $($handler)::+);
+    }};
 }
 pub(crate) use operation;
 
 impl Routes {
     pub(crate) fn new() -> Self {
         Self {
-            router: OpenApiRouter::with_openapi(api::description()),
+            router: Router::new(),
             table: Vec::new(),
+            #[cfg(test)]
+            description: Description::new(),
         }
     }
 
@@ -120,22 +129,15 @@ impl Routes {
     }
 
     /// An operation of the API; see the macro of that name.
-    pub(crate) fn operation<H, T>(
-        &mut self,
-        (schemas, mut paths, router): UtoipaMethodRouter<ConsoleState>,
-        _handler: H,
-    ) where
+    pub(crate) fn operation<H, T>(&mut self, path: &str, methods: &[HttpMethod], handler: H)
+    where
         H: Handler<T, ConsoleState>,
         T: Guarded + 'static,
     {
-        for (path, item) in &mut paths.paths {
-            for (method, operation) in operations(item) {
-                api::describe(operation, T::ROLE);
-                self.note(method, path, Some(T::ROLE));
-            }
+        for method in methods {
+            let (role, filter) = (Some(T::ROLE), method.to_method_filter());
+            self.add(name(method), path, role, on(filter, handler.clone()));
         }
-        let routes = std::mem::take(&mut self.router);
-        self.router = routes.routes((schemas, paths, router));
     }
 
     /// Sets the handler of all other paths.
@@ -148,10 +150,9 @@ impl Routes {
         self.router = routes.fallback(handler);
     }
 
-    /// The router, the description of the API, and who may use what.
-    pub(crate) fn into_parts(self) -> (Router<ConsoleState>, OpenApi, Vec<Route>) {
-        let (router, openapi) = self.router.split_for_parts();
-        (router, openapi, self.table)
+    /// The router, and who may use what.
+    pub(crate) fn into_parts(self) -> (Router<ConsoleState>, Vec<Route>) {
+        (self.router, self.table)
     }
 
     fn add(
@@ -175,15 +176,15 @@ impl Routes {
     }
 }
 
-/// The operations at a path, by their methods.
-pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
-    [
-        (Method::GET, &mut item.get),
-        (Method::POST, &mut item.post),
-        (Method::PUT, &mut item.put),
-        (Method::PATCH, &mut item.patch),
-        (Method::DELETE, &mut item.delete),
-    ]
-    .into_iter()
-    .filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+fn name(method: &HttpMethod) -> Method {
+    match method {
+        HttpMethod::Get => Method::GET,
+        HttpMethod::Post => Method::POST,
+        HttpMethod::Put => Method::PUT,
+        HttpMethod::Patch => Method::PATCH,
+        HttpMethod::Delete => Method::DELETE,
+        HttpMethod::Head => Method::HEAD,
+        HttpMethod::Options => Method::OPTIONS,
+        HttpMethod::Trace => Method::TRACE,
+    }
 }

@@ -389,7 +389,7 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &[u8] = b"<OAI-PMH>a text with a title, and with another title</OAI-PMH>";
+    const TEXT: &[u8] = b"<OAI-PMH>a text with a title that is longer than what its kind is told by, and no more</OAI-PMH>";
 
     /// The text in each coding with a checksum, uncompressed inside: a changed letter stays one.
     fn codings() -> [Vec<u8>; 3] {

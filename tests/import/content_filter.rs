@@ -356,7 +356,7 @@ fn a_text_that_is_missing_is_read_when_the_collection_is_judged() {
         said.contains("has no stored text; garner classify --collection reads it"),
         "{said}"
     );
-    assert!(said.contains("for it has no text: encrypted"), "{said}");
+    assert!(said.contains("because it has no text: encrypted"), "{said}");
 
     let output = crawl
         .garner(&["classify", "--collection", "--json"])

@@ -72,17 +72,16 @@ impl Catalog {
         rows.iter().map(unread).collect()
     }
 
-    /// Those of the contents whose text was read and is stored beside them. A document that is text is its own.
-    pub async fn with_stored_text(&self, contents: &[i64]) -> Result<HashSet<i64>, Error> {
+    /// Those of the contents whose text was read. A document that is text is its own. Where `stored`, only those whose text
+    /// was stored beside them: a judgement alone stores none for documents that were held without their texts before.
+    pub async fn with_text(&self, contents: &[i64], stored: bool) -> Result<HashSet<i64>, Error> {
         let sql = "SELECT content.id FROM content JOIN judgement ON judgement.sha1 = content.sha1
-             WHERE content.id {integers($1)} AND judgement.outcome = 'text' AND content.extension <> 'txt'";
+             WHERE content.id {integers($1)} AND judgement.outcome = 'text' AND content.extension <> 'txt'
+                 AND ($2 = 0 OR content.searchable = 1
+                     OR EXISTS (SELECT 1 FROM unread_text WHERE unread_text.content_id = content.id))";
         let keys: Vec<_> = contents.iter().map(|id| (id,)).collect();
-        let rows = self
-            .database
-            .read()
-            .await?
-            .rows(sql, [batch(&keys)])
-            .await?;
+        let values = [batch(&keys), i64::from(stored).into()];
+        let rows = self.database.read().await?.rows(sql, values).await?;
         rows.iter().map(|row| row.integer("id")).collect()
     }
 

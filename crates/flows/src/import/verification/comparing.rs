@@ -79,7 +79,7 @@ pub(super) fn contents(
         };
         after = last.number;
         let numbers: Vec<_> = page.iter().map(|content| content.number).collect();
-        let with_text = holdings.wait(holdings.catalog().with_stored_text(&numbers))?;
+        let with_text = holdings.wait(holdings.catalog().with_text(&numbers, true))?;
         for (content, looked) in page.iter().zip(all(collection, &page, threads, &|| false)) {
             let lost = || anyhow::anyhow!("a thread was lost");
             let mut looked = looked.ok_or_else(lost)?;

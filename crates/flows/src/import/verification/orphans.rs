@@ -150,7 +150,7 @@ fn complete(verifying: &mut Verifying<'_>, number: i64) -> anyhow::Result<()> {
     let catalog = verifying.holdings.catalog();
     let with_text = verifying
         .holdings
-        .wait(catalog.with_stored_text(&[number]))?;
+        .wait(catalog.with_text(&[number], false))?;
     if with_text.contains(&number) && lacks_text(verifying.collection, number) {
         let content = verifying.holdings.wait(catalog.content(number))?;
         return content.map_or(Ok(()), |content| verifying.missing_text(&content));

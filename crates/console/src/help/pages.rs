@@ -45,6 +45,7 @@ pub(super) static PAGES: &[HelpPage] = &pages![
     "concepts/no-missed-update",
     "concepts/harvesting",
     "concepts/records",
+    "concepts/scale",
     "concepts/libraries",
     "reference/console",
     "reference/up",

@@ -71,7 +71,10 @@ fn faces(server: &Server, requester: &[(&'static str, String)]) -> Vec<(String, 
     let page = ("Sec-Fetch-Dest", "document".to_owned());
     let mut told = Vec::new();
     for url in urls {
-        for headers in [requester.to_vec(), [requester, &[page.clone()]].concat()] {
+        for headers in [
+            requester.to_vec(),
+            [requester, std::slice::from_ref(&page)].concat(),
+        ] {
             let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
             told.push((url.clone(), fetch("GET", &url, &headers, b"").text()));
         }

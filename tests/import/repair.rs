@@ -626,8 +626,10 @@ fn numbered(crawl: &Crawl) -> Vec<Vec<Value>> {
     crawl.documents().iter().map(named).collect()
 }
 
-/// Archives whose captures are URLs, numbers of papers and seconds.
-fn write_archives(crawl: &Crawl, archives: &[&[(&str, usize, usize)]]) {
+/// A capture: its URL, the number of its paper, and its second.
+type Written = (&'static str, usize, usize);
+
+fn write_archives(crawl: &Crawl, archives: &[&[Written]]) {
     for (at, captures) in archives.iter().enumerate() {
         let mut warc = Warc::default();
         for (url, paper, second) in *captures {
@@ -640,7 +642,7 @@ fn write_archives(crawl: &Crawl, archives: &[&[(&str, usize, usize)]]) {
 
 #[test]
 fn documents_that_changed_their_bytes_get_their_numbers_back_from_a_lost_catalog() {
-    let crawls: [&[&[(&str, usize, usize)]]; 4] = [
+    let crawls: [&[&[Written]]; 4] = [
         &[&[("u", 1, 1)], &[("v", 2, 2), ("u", 2, 3), ("w", 1, 2)]],
         &[&[("u", 1, 1)], &[("u", 2, 3)], &[("w", 1, 2)]],
         &[&[("u", 1, 1), ("w", 1, 2)], &[("u", 2, 3)]],

@@ -177,7 +177,7 @@ impl List {
                 match self.json {
                     true => write_json(out, managed)?,
                     false => {
-                        table.row(out, vec![name.into(), hook.on.join(",").into(), url.into()])?
+                        table.row(out, vec![name.into(), hook.on.join(",").into(), url.into()])?;
                     }
                 }
             }

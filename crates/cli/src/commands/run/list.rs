@@ -72,10 +72,11 @@ impl List {
             let most = limit(self.limit, DEFAULT_ROWS, self.json);
             let mut table = Table::to_stdout(&COLUMNS);
             let rows = each_row(most, &mut page, |run: Run| {
-                Ok(match self.json {
+                match self.json {
                     true => write_json(out, &run)?,
                     false => table.row(out, cells(&run))?,
-                })
+                }
+                Ok(())
             })?;
             table.finish(out)?;
             out.flush()?;

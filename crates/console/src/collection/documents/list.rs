@@ -109,9 +109,11 @@ fn table(filters: Filters, who: &Who) -> Table<Document> {
                 .smallest_first(),
         )
         .column(
-            Column::new("host", "Host", |row: &Document| Cell::text(&row.host))
-                .breaking()
-                .smallest_first(),
+            Column::new("host", "Host", |row: &Document| {
+                Cell::Host(row.host.clone())
+            })
+            .breaking()
+            .smallest_first(),
         )
         .column(Column::new("kind", "Kind", kind).smallest_first())
         .column(Column::new("decision", "Decision", decision))

@@ -13,6 +13,8 @@ pub(crate) enum Cell {
     /// Nothing to show, in a quiet word such as `never`.
     None(&'static str),
     Text(String),
+    /// A host, which breaks behind a dot.
+    Host(String),
     /// A name that programs use, such as a media type.
     Code(String),
     Number(u64),

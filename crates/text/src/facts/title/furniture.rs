@@ -34,7 +34,7 @@ fn without_small_capitals(line: &str) -> String {
     for word in line.split(' ') {
         let is_rest = word.len() > 1 && word.chars().all(char::is_uppercase);
         let is_first = first.len() == 1 && first.chars().all(char::is_uppercase);
-        if !whole.is_empty() && !(is_first && is_rest) {
+        if !(whole.is_empty() || is_first && is_rest) {
             whole.push(' ');
         }
         whole.push_str(word);

@@ -76,10 +76,11 @@ pub(super) fn list(
     };
     let mut table = Table::to_stdout(&COLUMNS);
     let rows = each_row(limit, page, |import: Import| {
-        Ok(match json {
+        match json {
             true => write_json(out, &import)?,
             false => table.row(out, cells(&import))?,
-        })
+        }
+        Ok(())
     })?;
     table.finish(out)?;
     out.flush()?;

@@ -53,10 +53,11 @@ impl List {
             let most = limit(self.limit, DEFAULT_ROWS, self.json);
             let mut table = Table::to_stdout(&COLUMNS);
             let rows = each_row(most, page, |parent| {
-                Ok(match self.json {
+                match self.json {
                     true => write_json(out, &parent)?,
                     false => table.row(out, cells(&parent))?,
-                })
+                }
+                Ok(())
             })?;
             table.finish(out)?;
             out.flush()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use data_encoding::{BASE32_NOPAD, BASE64_NOPAD};
 
-/// What is wrong with a head.
+/// The faults of a head.
 pub(super) fn problems(head: &[u8]) -> Vec<String> {
     let mut names = BTreeSet::new();
     let mut lengths = BTreeSet::new();

@@ -180,7 +180,7 @@ impl Harvest {
         if !self.is_doubtful(&window) {
             return false;
         }
-        // What moved is no fault of the sizes.
+        // Records that moved are no fault of the sizes.
         let has_moved = self.is_short(&window) && !self.ended_early(&window);
         match window.pass {
             Pass::First if has_moved => {}

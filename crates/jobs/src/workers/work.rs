@@ -44,7 +44,7 @@ impl Work<'_> {
         let (catalog, lease) = (self.holdings().catalog(), self.claim.lease());
         // A disk that is full is waited for here, and not by resuming a harvest: no repository is asked meanwhile.
         let waits = |error: &anyhow::Error| is_away(error) || is(error, catalog::Error::is_full);
-        // What came of it since the last heartbeat, which a short job never had.
+        // The outcome since the last heartbeat, which a short job never had.
         let (last, term) = ([self.running.beat()], self.options().lease);
         let ended = self.insist_while(waits, || {
             self.holdings().wait(async {

@@ -20,7 +20,7 @@ pub struct Context {
     settings: Arc<Settings>,
     /// The collection as it was last opened: one in a store has connections of its own.
     document_files: Arc<Mutex<Option<Arc<DocumentFiles>>>>,
-    /// What was last found wrong with the installation.
+    /// The findings of the last look at the installation.
     findings: KeptFindings,
 }
 

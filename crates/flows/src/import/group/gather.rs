@@ -376,7 +376,7 @@ impl Gatherer<'_> {
 }
 
 /// Whether a server that says so has hardly sent a document under a wrong name.
-/// So many bodies are remembered of one source.
+/// At most this number of bodies of one source is remembered.
 const TRANSFERRED: usize = 1_000_000;
 
 fn is_other(declared: &str) -> bool {

@@ -39,7 +39,7 @@ pub(super) struct Keeping<'a> {
     /// The pulse of the job, if it is one: who was not heard of writes no file.
     pulse: Option<(&'a Pulse, &'a Stop)>,
     last_beat: Mutex<Instant>,
-    /// Who reads documents for their text, if that is wanted.
+    /// Reads documents for their text, if that is wanted.
     judge: Option<&'a Judge<'a>>,
     /// Revisits of what was not known when they came: the MD5 of their URL, the URL and the place.
     revisits: Mutex<Vec<[String; 3]>>,

@@ -37,7 +37,7 @@ pub struct StoreFacts {
 /// A disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DiskFacts {
-    /// What is on it: `data directory`, `catalog` or `documents`.
+    /// Its content: `data directory`, `catalog` or `documents`.
     #[schema(example = "data directory")]
     pub name: String,
     /// Its path.

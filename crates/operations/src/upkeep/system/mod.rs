@@ -62,7 +62,7 @@ pub struct Check {
     pub state: String,
     /// The finding.
     pub message: String,
-    /// What helps, if something is wrong.
+    /// The remedy, if something is wrong.
     pub remedy: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use flows::{Checked, Failure, Holdings, SystemProbe};
 use super::{Check, Program};
 use crate::{Context, Refusal, Settings, Time};
 
-/// What was found, and when.
+/// The findings, and their time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Findings {
     pub(super) at: Time,
